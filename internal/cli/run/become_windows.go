@@ -13,12 +13,12 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// become runs the program at path and returns its exit code, since Windows has no exec. Windows itself sends
-// Ctrl-C and the closing of the console to the program. The program does not belong to poll's job objects, so
-// it keeps running if poll is killed.
+// become runs the program at path and returns its exit code, because Windows cannot replace a process. Windows
+// sends Ctrl-C, and the closing of the console window, to the program as well. The program does not belong to the
+// job objects that end poll's commands, so it keeps running if poll is killed.
 func become(path string, args []string) (ExitCode, error) {
-	// Batch files with a relative path are not found if cmd.exe starts in a different directory, as with a
-	// network share as working directory.
+	// cmd.exe cannot find a batch file by a relative path if cmd.exe itself starts in another directory. It does
+	// so if the working directory is on a network share.
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
@@ -26,7 +26,7 @@ func become(path string, args []string) (ExitCode, error) {
 	if err != nil {
 		return ExitUsage, fmt.Errorf("%s: %w", read.ProgramName(args[0]), err)
 	}
-	dropped := make(chan os.Signal, 1) // never received from
+	dropped := make(chan os.Signal, 1) // discards Ctrl-C
 	signal.Notify(dropped, os.Interrupt)
 	defer signal.Stop(dropped)
 	c := exec.Cmd{Path: program, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

@@ -24,25 +24,25 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// An ExitCode is the exit code of the process. The codes are part of the interface, since scripts test them.
+// An ExitCode is the exit code of the process. The codes are part of poll's interface, because scripts test them.
 type ExitCode int
 
-// The exit codes. If a signal ended the run, the process ends by that signal, which a shell reports as 128
-// plus the signal's number.
+// The exit codes. If a signal ends the wait, the process ends by the same signal. A shell reports that as 128 plus
+// the signal's number.
 const (
 	ExitSuccess       ExitCode = 0
 	ExitError         ExitCode = 1   // the operation failed, or can never succeed
 	ExitUsage         ExitCode = 2   // nothing was attempted
-	ExitAttempts      ExitCode = 3   // --max-attempts were made
-	ExitThrottled     ExitCode = 4   // the server requires a wait beyond the deadline
-	ExitTimeout       ExitCode = 124 // like timeout(1)
-	ExitInternal      ExitCode = 125 // poll itself failed, for example to write the result
+	ExitAttempts      ExitCode = 3   // the --max-attempts limit was reached
+	ExitThrottled     ExitCode = 4   // the server requires a wait that ends after the deadline
+	ExitTimeout       ExitCode = 124 // the timeout passed; timeout(1) uses the same code
+	ExitInternal      ExitCode = 125 // poll itself failed, for example when it wrote the result
 	ExitNotExecutable ExitCode = 126 // like in a shell
 	ExitNotFound      ExitCode = 127 // like in a shell
 )
 
-// CodeOf returns the exit code for err: [ExitSuccess] for nil and [ExitInternal] for an unknown error. If err
-// contains several causes, a signal takes precedence.
+// CodeOf returns the exit code for err. It returns [ExitSuccess] for nil, and [ExitInternal] for an error of
+// unknown type. If err wraps several errors, a [system.SignalError] takes precedence.
 func CodeOf(err error) ExitCode {
 	var signal *system.SignalError
 	var said ExitCode
@@ -83,13 +83,14 @@ func outcomeCode(o poll.Outcome) ExitCode {
 	return ExitInternal
 }
 
-// A timeoutError reports that the timeout of the whole run passed before the wait started, or while a result
-// was prepared.
+// A timeoutError reports that the timeout of the whole run passed before the wait started, or while a result was
+// being prepared. The field after is the timeout.
 type timeoutError struct{ after time.Duration }
 
 func (e *timeoutError) Error() string { return fmt.Sprintf("timed out after %s", e.after) }
 
-// Error implements error, so that functions can return an exit code. finish does not print such an error.
+// Error implements error, so that functions can return an exit code as an error. The message is for debugging: the
+// function that returned the code has already printed a message for the user.
 func (c ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 // ExitWith returns code as an error, or nil for [ExitSuccess].
@@ -100,14 +101,16 @@ func ExitWith(code ExitCode) error {
 	return code
 }
 
-// Await returns the error of f, or the cause of ctx if ctx is done first.
+// Await calls f in a goroutine and returns its error. If ctx is done first, Await returns the cause of ctx, and f
+// continues in the background.
 func Await(ctx context.Context, f func() error) error {
 	_, err := awaitValue(ctx, func() (struct{}, error) { return struct{}{}, f() })
 	return err
 }
 
-// awaitValue returns the results of f, or the cause of ctx if ctx is done first. It then abandons f, since a
-// read from a pipe without a writer cannot be ended. So f must not change data that other functions use.
+// awaitValue calls f in a goroutine and returns its results. If ctx is done first, awaitValue returns the cause of
+// ctx, and f continues in the background: f may be blocked forever, for example in a read from a pipe without a
+// writer. Therefore f must not change data that other code uses.
 func awaitValue[T any](ctx context.Context, f func() (T, error)) (v T, err error) {
 	type results struct {
 		value T
@@ -126,9 +129,10 @@ func awaitValue[T any](ctx context.Context, f func() (T, error)) (v T, err error
 	}
 }
 
-// Deliver calls write, which writes a result. If a signal comes meanwhile, write gets another messageTime: a
-// reader with the complete result may kill poll, and the result is then still a success. If a signal came
-// before, Deliver still calls write without a limit, and the guard ends the process.
+// Deliver calls write, which writes a result, and returns its error. If a signal arrives during the call, write
+// may continue for messageTime: a reader that has the complete result may itself end poll, and the wait still
+// counts as a success. If a signal arrived before the call, Deliver sets no time limit. The [Guard] then ends the
+// process if write blocks.
 func (p Host) Deliver(ctx context.Context, write func() error) error {
 	if p.Guard != nil {
 		p.Guard.writing.Store(true)
@@ -145,12 +149,13 @@ func (p Host) Deliver(ctx context.Context, write func() error) error {
 	return Await(late, write)
 }
 
-// Write writes text to stdout, by [Host.Deliver].
+// Write writes text to stdout with [Host.Deliver].
 func (p Host) Write(ctx context.Context, text string) error {
 	return p.Deliver(ctx, func() error { return ui.WriteOut(p.Streams, []byte(text)) })
 }
 
-// unrunnableCode returns [ExitNotExecutable] or [ExitNotFound] for a program that cannot run.
+// unrunnableCode returns the exit code for a program that cannot run: [ExitNotExecutable], or otherwise
+// [ExitNotFound].
 func unrunnableCode(f *status.Failure) ExitCode {
 	if f.Kind == status.FailureNotExecutable {
 		return ExitNotExecutable
@@ -158,24 +163,24 @@ func unrunnableCode(f *status.Failure) ExitCode {
 	return ExitNotFound
 }
 
-// A Host is the process that runs a command line.
+// A Host is the current process, as the code that runs a command line sees it.
 type Host struct {
 	read.Env
-	Hurry   <-chan struct{} // closed when a second signal to end arrives
+	Hurry   <-chan struct{} // closed when a second signal to end the process arrives
 	Release func()          // stops catching signals; nil if signals are not caught
-	Guard   *Guard          // nil without a guard
+	Guard   *Guard          // nil if nothing ends a process that hangs, as in tests
 	Began   time.Time
 }
 
-// Refuse writes a usage error with its hints to stderr, and on CI services an annotation with the title what.
-// The caller then attempts nothing.
+// Refuse prints a usage error and its hints to stderr. In a CI service it also prints an annotation with the title
+// what, which the service shows next to the job. The caller must not make any attempt afterwards.
 func (p Host) Refuse(what string, err error) {
 	text := usageText(err)
 	io.WriteString(p.Streams.Err, text+ui.Annotation(p.Getenv, what, strings.TrimSpace(text)))
 }
 
-// usageText formats err for the terminal, with a caret under a wrong condition, and with hints. Control
-// characters are replaced, since err may quote any argument.
+// usageText formats err and its hints for the terminal. For an error in a condition, it prints the condition with
+// a caret below the wrong position. It replaces control characters, because err may quote any argument.
 func usageText(err error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "poll: %s\n", term.Line(err.Error()))
@@ -190,7 +195,8 @@ func usageText(err error) string {
 	return b.String()
 }
 
-// caret returns source with a caret below the character at index at, followed by the hint, if any.
+// caret returns source with a caret below the character at the zero-based index at. The hint follows on a line of
+// its own unless it is "".
 func caret(source string, at int, hint string) string {
 	line, column := window(strings.Map(flat, source), at)
 	text := fmt.Sprintf("  %s\n  %s^\n", line, strings.Repeat(" ", column))
@@ -200,7 +206,8 @@ func caret(source string, at int, hint string) string {
 	return text
 }
 
-// flat replaces r by a blank if r is not printable. Each rune stays one rune, so that columns do not move.
+// flat replaces an unprintable character by a blank. It never changes the number of characters, so the caret keeps
+// its column.
 func flat(r rune) rune {
 	if r == utf8.RuneError || !unicode.IsPrint(r) {
 		return ' '
@@ -208,7 +215,8 @@ func flat(r rune) rune {
 	return r
 }
 
-// window returns the part of a long source around column, and the column in that part.
+// window returns source, or if source is longer than 72 characters, the part of it around column. It also returns
+// the column within that part.
 func window(source string, column int) (string, int) {
 	const most = 72
 	runes := []rune(source)
@@ -220,9 +228,9 @@ func window(source string, column int) (string, int) {
 	return string(runes[start:min(len(runes), start+most)]), column - start
 }
 
-// readThen checks the program after "--" that follows URLs, which poll runs on SUCCESS. It returns a usage
-// error if a URL stands there or the program cannot run. poll's own stdout is discarded then, since stdout
-// belongs to the program.
+// readThen checks the program that follows the URLs after "--", which poll runs after SUCCESS. It returns a usage
+// error if the program is a URL, and another error if the program cannot run. If there is such a program, stdout
+// belongs to the program, so poll's own output to stdout is discarded.
 func (w *wait) readThen() error {
 	s := w.spec
 	if len(s.Then) == 0 {
@@ -246,23 +254,23 @@ func (w *wait) readThen() error {
 	return nil
 }
 
-// then replaces the process by the program in s.Then if err is nil. It returns err if there is no such program
-// or err is not nil. Otherwise then returns only if a signal came or the program could not start, or, on
-// Windows, with the program's exit code.
+// then replaces the process with the program in s.Then if err is nil, that is, after SUCCESS. It returns err if
+// err is not nil or no program was given. Otherwise it returns only if a signal arrived, if the program could not
+// start, or, on Windows, when the program has ended. The error then carries the exit code.
 func (w *wait) then(ctx context.Context, err error) error {
 	s := w.spec
 	if err != nil || len(s.Then) == 0 {
 		return err
 	}
 	if w.process.Release != nil {
-		w.process.Release() // a signal now ends the process
+		w.process.Release() // from now on, signals have their default effect
 	}
 	if caught, ok := errors.AsType[*system.SignalError](context.Cause(ctx)); ok {
 		return caught
 	}
 	path, err := exec.LookPath(s.Then[0])
 	if errors.Is(err, exec.ErrDot) && runtime.GOOS != "windows" {
-		err = nil // like a shell, which also searches relative directories in $PATH
+		err = nil // a shell also runs programs from relative directories in $PATH
 	}
 	code := ExitNotFound
 	if err == nil {

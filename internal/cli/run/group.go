@@ -14,12 +14,12 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// readGroup reads the goal and the limits of a wait for several targets, and adds the notes that are printed
-// before the wait. Too few targets for --expect are a usage error.
+// readGroup reads the goal and the limits of a wait for several targets. It also adds the notes to print before
+// the wait. If the number of targets is less than --expect, it returns a usage error.
 func (w *wait) readGroup(r *read.Reader) (err error) {
 	s, n, isOpen := w.spec, len(r.Targets), false
 	if r.List != nil {
-		n, isOpen = r.List.Size, !r.List.Known // elements may be added
+		n, isOpen = r.List.Size, !r.List.Known // unless the list is complete, later responses may add elements
 	}
 	if n < s.Expect && !isOpen {
 		return tooFew(s, n)
@@ -30,7 +30,7 @@ func (w *wait) readGroup(r *read.Reader) (err error) {
 		return err
 	}
 	part := "all"
-	if isOpen && w.group.AtLeast > 0 && strings.HasSuffix(s.AtLeast, "%") { // a share of the final number of elements
+	if isOpen && w.group.AtLeast > 0 && strings.HasSuffix(s.AtLeast, "%") { // a share of the final number of elements, which is still unknown
 		part, w.group.AtLeast = fmt.Sprintf("at least %s of all", s.AtLeast), 0
 		w.group.Percent, _ = strconv.ParseFloat(strings.TrimSuffix(s.AtLeast, "%"), 64)
 	}
@@ -45,8 +45,8 @@ func (w *wait) readGroup(r *read.Reader) (err error) {
 	return nil
 }
 
-// newGroup returns a group with the limits on parallel attempts and on the request rate. The default limit per
-// host is [read.DefaultParallelHost], and for programs the number of CPUs.
+// newGroup returns a group with the limits for parallel attempts and for the request rate. The default limit is
+// [read.DefaultParallelHost] attempts at a time for each host, and the number of CPUs for programs.
 func newGroup(s *read.Run) *poll.Group {
 	host, programs := read.DefaultParallelHost, runtime.GOMAXPROCS(0)
 	if s.Has("parallel-max") {
@@ -65,8 +65,8 @@ func newGroup(s *read.Run) *poll.Group {
 	return &g
 }
 
-// readGoal returns how many of n targets must succeed, or 0 for all targets. isOpen means that n may still
-// grow, so a --at-least above n is valid.
+// readGoal returns how many of n targets must succeed, or 0 for all targets. If isOpen is true, n may still grow,
+// so --at-least may be greater than n.
 func readGoal(s *read.Run, n int, isOpen bool) (least int, err error) {
 	isShare, things := strings.HasSuffix(s.AtLeast, "%"), "targets"
 	if s.Each != "" {
@@ -92,8 +92,8 @@ func readGoal(s *read.Run, n int, isOpen bool) (least int, err error) {
 	return least, nil
 }
 
-// tooFew returns the usage error for fewer targets than --expect requires. have is the number of given
-// targets.
+// tooFew returns the usage error for fewer targets than --expect requires. The parameter have is the number of
+// targets on the command line or in the targets file.
 func tooFew(s *read.Run, have int) error {
 	if have > 0 {
 		return argv.Usagef("%s %d, and only %s given", s.Origin("expect"), s.Expect, words.Count(have, "target")).

@@ -15,8 +15,8 @@ import (
 	"github.com/pollcli/poll/internal/system"
 )
 
-// Exit ends the process with code. If a signal ended the wait, Exit ends the process by that signal: a shell
-// then knows that Ctrl-C was meant for its script, too.
+// Exit ends the process with code. If a signal ended the wait, Exit ends the process by the same signal. Then a
+// shell that runs poll in a script sees Ctrl-C, and ends the script, too.
 func Exit(ctx context.Context, code ExitCode) {
 	if e, ok := errors.AsType[*system.SignalError](context.Cause(ctx)); ok && int(code) == e.ExitCode() {
 		os.Exit(system.DieOf(e.Signal))
@@ -25,24 +25,25 @@ func Exit(ctx context.Context, code ExitCode) {
 }
 
 const (
-	// margin is added to the grace for an orderly end. It covers waiting for the killed program and the last
-	// message.
+	// margin is the time for an orderly end in addition to the grace period, the time between TERM and KILL for a
+	// command. It covers reaping the killed command and printing the last message.
 	margin = 2 * time.Second
-	// secondMargin is the time for an orderly end after the second signal.
+	// secondMargin is the time for an orderly end after a second signal.
 	secondMargin = time.Second
-	// messageTime is the time for the guard's message, and for a result that is being written at a signal.
+	// messageTime is the time limit for the guard's message, and for the rest of a result that is being written
+	// when a signal arrives.
 	messageTime = 100 * time.Millisecond
 )
 
-// A Guard ends the process if an orderly end after a signal or the deadline takes too long. The process may
-// hang in a call without a context, such as a write to a full pipe. So each such call of the guard itself has
-// a time limit. The guard does not cover the program of an attempt, since stopping a program cannot hang.
+// A Guard ends the process if an orderly end takes too long after a signal or after the deadline. The process may
+// block in a call without a context, such as a write to a full pipe. Therefore such calls by the guard itself have
+// a time limit. The guard need not watch an attempt's command, because stopping a command never blocks.
 type Guard struct {
-	ctx      context.Context            // done at the first signal
+	ctx      context.Context            // canceled by the first signal
 	hurry    <-chan struct{}            // closed at the second signal
-	patience atomic.Int64               // how long an orderly end may take, a duration
+	patience atomic.Int64               // the time.Duration that an orderly end may take
 	late     atomic.Pointer[time.Timer] // ends the process after the deadline; nil before the deadline
-	writing  atomic.Bool                // the result is being written
+	writing  atomic.Bool                // whether a result is being written
 	once     sync.Once
 	end      func(error)
 }
@@ -62,8 +63,8 @@ func NewGuard(ctx context.Context, hurry <-chan struct{}, stderr io.Writer) *Gua
 	return g
 }
 
-// setDeadline starts the guard's timer for the run's deadline and sets the grace of commands. It starts no
-// timer if timeout is 0, and does nothing if g is nil.
+// setDeadline sets the grace period of commands, and starts a timer for the run's deadline. It starts no timer if
+// timeout is 0 (no timeout). It has no effect if g is nil.
 func (g *Guard) setDeadline(timeout time.Duration, deadline time.Time, grace time.Duration) {
 	if g == nil {
 		return
@@ -74,40 +75,42 @@ func (g *Guard) setDeadline(timeout time.Duration, deadline time.Time, grace tim
 	}
 }
 
-// giveUpIn returns a timer that ends the process after d, with the exit code for cause.
+// giveUpIn returns a timer that ends the process after the duration d, with the exit code for cause.
 func (g *Guard) giveUpIn(d time.Duration, cause error) *time.Timer {
 	return time.AfterFunc(d, func() { g.once.Do(func() { g.giveUp(cause) }) })
 }
 
-// atDeadline starts the time for an orderly end. The time starts at this call, since the process may have been
-// suspended past the deadline. A signal cancels the timer, since AtSignal starts its own timer.
+// atDeadline starts the timer that limits an orderly end. It is called at the deadline. The timer starts now and
+// not at the deadline's wall-clock time, because the process may have been suspended. A signal stops the timer,
+// because AtSignal starts a timer of its own.
 func (g *Guard) atDeadline(cause error) {
 	late := g.giveUpIn(time.Duration(g.patience.Load()), cause)
 	context.AfterFunc(g.ctx, func() { late.Stop() })
 	g.late.Store(late)
 }
 
-// Touch restarts the time after the deadline, since a reader is still reading the result.
+// Touch restarts the timer that started at the deadline. It is called after each write to stdout, which shows that
+// the reader is still reading the result.
 func (g *Guard) Touch() {
 	if late := g.late.Load(); late != nil && late.Stop() {
 		late.Reset(time.Duration(g.patience.Load()))
 	}
 }
 
-// AtSignal limits the time of an orderly end after a signal. It ends the process when the time after the first signal
-// is used up, or secondMargin after the second signal. It does nothing if no signal came.
+// AtSignal limits the time for an orderly end after a signal. It starts a timer that ends the process. After a
+// second signal, it ends the process within secondMargin. It does nothing if ctx was canceled without a signal.
 func (g *Guard) AtSignal() {
 	cause := context.Cause(g.ctx)
 	if errors.Is(cause, context.Canceled) {
-		return // no signal: the run has ended
+		return // the run has ended without a signal
 	}
 	g.giveUpIn(time.Duration(g.patience.Load()), cause)
 	<-g.hurry
 	g.giveUpIn(secondMargin, cause)
 }
 
-// giveUp ends the process with a message. If a result was being written, the message reports that the result
-// is incomplete: the reported SUCCESS does not hold then.
+// giveUp prints a message and ends the process. If a result was being written, the message reports that the result
+// is incomplete: a SUCCESS that poll has already reported is then invalid.
 func (g *Guard) giveUp(cause error) {
 	if g.writing.Load() {
 		cause = fmt.Errorf("%w, and the result was not written in full by then", cause)
@@ -115,9 +118,8 @@ func (g *Guard) giveUp(cause error) {
 	g.end(cause)
 }
 
-// withHost returns the context of a run with the settings for its commands. Orphans are only reaped in a wait
-// for a single target: with several targets, one command's reaping would take the exit codes of the other
-// commands.
+// withHost returns the context of a run with the settings for its commands. Only a wait for a single target reaps
+// orphaned processes. With several targets, that could reap another command, and lose its exit code.
 func (w *wait) withHost(ctx context.Context) context.Context {
 	grace := hurriedGrace
 	if w.process.Getenv(read.KillAfter) != "" {
@@ -129,13 +131,13 @@ func (w *wait) withHost(ctx context.Context) context.Context {
 	})
 }
 
-// hurriedGrace is the time from the second TERM to the KILL. If poll itself runs under poll, it uses half of
-// hurriedGrace, so that it kills its command before it is killed.
+// hurriedGrace is the time between a second TERM signal to poll and the KILL signal to its command. If this poll
+// runs as the command of another poll, it uses half of hurriedGrace, so that it kills its own command before it is
+// killed.
 const hurriedGrace = 200 * time.Millisecond
 
-// hurried returns a channel that shortens the end of a command. The channel receives one value when hurry is
-// closed, and is closed after the grace. With several commands only one receives the value. hurried returns
-// nil if hurry is nil.
+// hurried returns a channel that makes commands end sooner. When hurry is closed, the channel receives one value,
+// which one of the commands receives. After grace, the channel is closed. hurried returns nil if hurry is nil.
 func hurried(hurry <-chan struct{}, grace time.Duration) <-chan struct{} {
 	if hurry == nil {
 		return nil

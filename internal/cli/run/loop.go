@@ -19,31 +19,32 @@ import (
 )
 
 const (
-	// longCommand is how long a command runs before poll notes that it waits for the command's end.
+	// longCommand is how long a command runs before poll prints a note that it waits for the command to end.
 	longCommand = 10 * time.Second
 
-	// savingTime limits how long saving the runs of all targets may take, since another process may hold the
-	// history. leastSaving is the minimum time, which also applies at the deadline and after a signal.
+	// savingTime limits how long poll may take to save the runs of all targets, because another process may hold
+	// the lock of the history. leastSaving is the minimum time, which applies even at the deadline and after a
+	// signal.
 	savingTime  = 2 * time.Second
 	leastSaving = 100 * time.Millisecond
 )
 
-// An ending is the end of a run, with the exit code and the fate of the job log.
+// An ending describes how a run ended.
 type ending struct {
 	how  poll.Ending
 	code ExitCode
 	fate resume.Fate // of the job log
 }
 
-// The endings collect the results of the targets that have ended.
+// The endings collect data about the targets that have ended.
 type endings struct {
-	result  ui.Result                // of the last target that ended
-	codes   map[poll.Ending]ExitCode // of the first target with each ending
-	records []func()                 // write to the job log, after all results are written
+	result  ui.Result                // the result of the last target that ended
+	codes   map[poll.Ending]ExitCode // the exit code for each ending: its first target's, or ExitInternal if any of its targets has that
+	records []func()                 // to call when all results are written: each function records one result in the job log
 }
 
-// run waits for targets, reports the events and writes the results to stdout. It returns an error if a result
-// could not be written.
+// run waits for targets, reports the events of the wait, and writes the results to stdout. It returns an error if
+// a result could not be written.
 func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) {
 	ctx = w.withHost(ctx)
 	inTime, cancel := w.withDeadline(ctx)
@@ -81,7 +82,7 @@ func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) 
 					w.reporter.Say(note + ": --next EXPR reads it, --expect N says how many elements are enough, --next none if this page is all")
 				}
 			}
-			for _, warning := range w.learns[0].Warnings() { // the recorder of a list
+			for _, warning := range w.learns[0].Warnings() { // w.learns[0] records a whole list
 				w.reporter.Say(warning)
 			}
 		}
@@ -90,13 +91,13 @@ func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) 
 	return w.conclude(ctx, goal, &ended)
 }
 
-// events yields the events of the wait. A group makes its own copies of the targets, so events clears the
-// entries of targets to release their memory.
+// events yields the events of the wait. The group copies the targets as it reads them, so events sets the elements
+// of targets to nil to free their memory.
 func (w *wait) events(ctx context.Context, targets []*read.Target) iter.Seq[poll.Event] {
 	switch {
 	case w.group == nil:
 		return targets[0].Poller.Events(ctx)
-	case len(targets) == 0: // valid with --expect 0
+	case len(targets) == 0: // possible with --expect 0
 		return slices.Values([]poll.Event{{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{Ending: poll.Succeeded}}})
 	}
 	return w.group.Events(ctx, func(yield func(poll.Poller) bool) {
@@ -108,22 +109,23 @@ func (w *wait) events(ctx context.Context, targets []*read.Target) iter.Seq[poll
 	})
 }
 
-// finalize returns o after evaluating its result for stdout. An unusable result changes the outcome before a
-// SUCCESS counts.
+// finalize returns the outcome o after evaluating what poll prints to stdout. If an expression of --print fails,
+// the outcome is no longer SUCCESS.
 func (w *wait) finalize(o poll.Outcome) poll.Outcome {
 	result := w.output.Evaluate(o)
 	result.Outcome.Value = result
 	return result.Outcome
 }
 
-// noticeLong returns a timer that prints one note about a command that runs for longCommand.
+// noticeLong returns a timer that prints a note once, when a command has run for longCommand.
 func noticeLong(reporter *ui.Reporter) *time.Timer {
 	return time.AfterFunc(longCommand, sync.OnceFunc(func() {
 		reporter.Say("the command has run for 10 s: its output is evaluated when it ends; --stream evaluates each line as it comes, and --attempt-timeout ends it sooner")
 	}))
 }
 
-// noticeStream returns a function that prints one note about a stream of events that is not evaluated as one.
+// noticeStream returns a function that receives each HTTP response. Without --stream, a stream of events is only
+// evaluated when it ends, so the function prints a note about the first such response.
 func noticeStream(reporter *ui.Reporter) func(*http.Response) {
 	say := sync.OnceFunc(func() {
 		reporter.Say("the response is a stream of events, and is evaluated when it ends: --stream evaluates each event as it comes")
@@ -135,16 +137,16 @@ func noticeStream(reporter *ui.Reporter) func(*http.Response) {
 	}
 }
 
-// endTarget reports the end of a target, and in a group writes the target's result. The deadline does not
-// cancel the write: if the reader stops reading, the guard ends the process.
+// endTarget reports that a target has ended. In a group, it also writes the target's result. The deadline does not
+// cancel the write: if the reader of stdout stops reading, the [Guard] ends the process.
 func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *endings) error {
 	if w.group == nil {
 		event.Outcome.Notes = append(event.Outcome.Notes, w.log.Notes(event.Outcome.Ending)...)
 	}
 	result := w.resultOf(inTime, event)
-	event.Outcome = &result.Outcome // the board may keep the pointer
+	event.Outcome = &result.Outcome // the reporter may keep the pointer
 	code := w.codeOf(event)
-	record := w.log.End(event, int(code)) // on the disk before the message "call again"
+	record := w.log.End(event, int(code)) // on disk before poll prints "call again"
 	w.reporter.Event(event)
 	how := event.Outcome.Ending
 	if _, known := ended.codes[how]; !known || code == ExitInternal {
@@ -157,15 +159,15 @@ func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *e
 		return err
 	case result.AtEnd():
 		ended.records = append(ended.records, record)
-	case w.process.Streams.OutNull: // the result is lost, so a later run checks the target again
+	case w.process.Streams.OutNull: // stdout discards the result, so a later run must check the target again
 	default:
 		record()
 	}
 	return nil
 }
 
-// resultOf returns the result of a target that has ended. It also records the run for learning, even if the
-// result is unusable.
+// resultOf returns the result of a target that has ended. It also records the run for --learn, even if the result
+// cannot be printed.
 func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 	o := *end.Outcome
 	if o.Ending == poll.CannotRun && w.advice != "" {
@@ -175,12 +177,12 @@ func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 	if !isFinal {
 		result = w.output.Evaluate(o)
 	}
-	if recorder := w.learns[end.N]; w.group == nil || end.N > 0 { // the recorder of a list sees events only
+	if recorder := w.learns[end.N]; w.group == nil || end.N > 0 { // the recorder for a whole list gets events instead
 		seen := o
 		if isFinal {
 			seen.Ending = poll.Succeeded
 		}
-		if w.log == nil || o.State.Ended() { // otherwise a later run learns from the operation
+		if w.log == nil || o.State.Ended() { // otherwise a later run continues the wait, and records it
 			recorder.End(inTime, seen)
 		}
 		o.Notes = slices.Concat(o.Notes, recorder.Warnings())
@@ -189,8 +191,9 @@ func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 	return result
 }
 
-// codeOf returns the exit code of a target that has ended. With --pass-exit-code, a failed command's own exit
-// code is returned, except after a signal to poll.
+// codeOf returns the exit code for a target that has ended. If the only target ended in an earlier run, the exit
+// code is the one in the job log. With --pass-exit-code, a failed command's own exit code is used, unless a signal
+// interrupted poll.
 func (w *wait) codeOf(end poll.Event) ExitCode {
 	o, code := end.Outcome, outcomeCode(*end.Outcome)
 	if o.Resumed && w.group == nil {
@@ -207,9 +210,9 @@ func (w *wait) codeOf(end poll.Event) ExitCode {
 	return code
 }
 
-// conclude writes the last result or the summary, and updates the job log and the history. goal is nil for a
-// single wait. The history is saved after the result, so that the result does not wait for other users of the
-// history.
+// conclude writes the last result or the summary, and updates the job log and the history of past runs. For a
+// single wait, goal is nil. The history is saved after the result is written, so that the result is not delayed
+// while other processes use the history.
 func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings) (ending, error) {
 	w.reporter.Close()
 	end := w.endingOf(goal, ended)
@@ -231,7 +234,7 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings)
 		}
 	}
 	if end.fate != resume.Over {
-		delete(w.learns, 0) // a later run continues the list
+		delete(w.learns, 0) // a later run continues the list, and records it when it ends
 	}
 	if problem := w.remember(ctx); problem != nil {
 		w.reporter.AfterEnd(problem.Error())
@@ -239,7 +242,7 @@ func (w *wait) conclude(ctx context.Context, goal *poll.Summary, ended *endings)
 	return end, nil
 }
 
-// endingOf returns how the run ended. goal is nil for a single wait.
+// endingOf returns how the run ended. For a single wait, goal is nil.
 func (w *wait) endingOf(goal *poll.Summary, ended *endings) ending {
 	how := ended.result.Outcome.Ending
 	if goal != nil {
@@ -248,17 +251,17 @@ func (w *wait) endingOf(goal *poll.Summary, ended *endings) ending {
 	code := ExitSuccess
 	if how != poll.Succeeded {
 		known, isKnown := ended.codes[how]
-		if code = known; !isKnown { // no target ended in this way
+		if code = known; !isKnown { // no single target had this ending
 			code = outcomeCode(poll.Outcome{Ending: how, Cause: goal.Cause})
 		}
-		if code <= ExitNotFound && w.log.Err() != nil { // a later run cannot continue the wait
+		if code <= ExitNotFound && w.log.Err() != nil { // the job log is incomplete, so no later run can continue the wait
 			code = ExitInternal
 		}
 	}
 	return ending{how, code, w.log.Fate(how)}
 }
 
-// writeResult writes the result of a single wait to stdout, and to the file of --result-file.
+// writeResult writes the result of a single wait to stdout, and to the --result-file if one is set.
 func (w *wait) writeResult(result ui.Result, code ExitCode) error {
 	o, file := result.Outcome, w.spec.ResultFile
 	if file != "" && (!o.Resumed || o.Observation != nil) {
@@ -269,10 +272,10 @@ func (w *wait) writeResult(result ui.Result, code ExitCode) error {
 	return w.reporter.WriteResult(result, int(code))
 }
 
-// remember saves the runs in the history for later waits. It returns the first error.
+// remember saves the runs in the history, for later waits with --learn. It returns the first error.
 func (w *wait) remember(ctx context.Context) (problem error) {
 	left := max(leastSaving, min(savingTime, time.Until(w.deadline())))
-	if ctx.Err() != nil { // a signal ends the run, but not the saving
+	if ctx.Err() != nil { // a signal must not prevent the saving
 		ctx, left = context.WithoutCancel(ctx), leastSaving
 	}
 	ctx, cancel := context.WithTimeout(ctx, left)

@@ -1,5 +1,5 @@
-// Package run waits for the targets of a [read.Run]: it prepares the wait, reports the events, writes the
-// results, and returns the exit code.
+// Package run waits for the targets of a [read.Run]. It prepares the wait, reports its events, writes the results,
+// and returns the exit code.
 package run
 
 import (
@@ -23,9 +23,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Wait reads the settings of s and waits for its targets. The returned error carries the exit code, see
-// [CodeOf]; nil means SUCCESS. After a SUCCESS, Wait may replace the process by the program that follows the
-// wait.
+// Wait finishes reading the settings of s, and waits for its targets. It returns nil after SUCCESS. The function
+// [CodeOf] returns the exit code for any other error. After SUCCESS, Wait may replace the process with the program
+// that the command line names after "--".
 func (p Host) Wait(ctx context.Context, s *read.Run) error {
 	w, err := InTime(ctx, p, s, func() (*wait, error) {
 		w := &wait{spec: s, process: p}
@@ -46,9 +46,10 @@ func (p Host) Wait(ctx context.Context, s *read.Run) error {
 	return w.then(ctx, cmp.Or(err, ExitWith(end.code)))
 }
 
-// InTime returns the results of read, which reads files. A signal or the deadline ends the reading, since a
-// file may be a pipe or on a file system that hangs. An error other than a usage error is reported on stdout
-// with --json. A timeout with --slice becomes the message that ends a slice.
+// InTime calls read, which reads files, and returns its results. It stops waiting for read at the deadline or when
+// a signal arrives, because a read from a pipe or a network file system may block. With --json, it also reports an
+// error on stdout, unless the error is a usage error. With --slice, the error for a timeout is the usual message
+// at the end of a slice, "call again".
 func InTime[T any](ctx context.Context, p Host, s *read.Run, read func() (T, error)) (v T, err error) {
 	deadline := p.Began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
 	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
@@ -67,16 +68,17 @@ func InTime[T any](ctx context.Context, p Host, s *read.Run, read func() (T, err
 	return v, errors.Join(err, failure)
 }
 
-// leastPreparing is the minimum time for finding errors in the command line, however short the timeout.
+// leastPreparing is the minimum time for reading files and finding errors in the command line, even if the timeout
+// is shorter.
 const leastPreparing = 250 * time.Millisecond
 
-// read reads and checks all settings before the first attempt, so that nothing is attempted after an error.
+// read reads and checks all settings before the first attempt. After an error, nothing has been attempted.
 func (w *wait) read(ctx context.Context) error {
 	s := w.spec
 	if err := w.readThen(); err != nil {
 		return err
 	}
-	if w.process.Streams.OutClosed && len(s.Then) == 0 { // with a following program, stdout belongs to that program
+	if w.process.Streams.OutClosed && len(s.Then) == 0 { // if a program follows the wait, stdout belongs to the program
 		return errors.New("stdout is not open for writing, so poll attempts nothing")
 	}
 	if s.ResultFile != "" {
@@ -113,13 +115,14 @@ func (w *wait) read(ctx context.Context) error {
 		return err
 	}
 	w.targets = r.Targets
-	if w.process.Release != nil && slices.Contains(r.Kinds, status.KindCommand) { // no program follows the wait
+	if w.process.Release != nil && slices.Contains(r.Kinds, status.KindCommand) { // a wait for commands is never followed by another program
 		system.AdoptOrphans()
 	}
 	return w.open(r.Targets)
 }
 
-// readAlone applies the timeout, --expect, --at-least and the request rate to a single target.
+// readAlone applies the timeout and the request rate to the Poller of a single target. It returns a usage error if
+// --expect or --at-least requires more than one target.
 func (w *wait) readAlone(p *poll.Poller) error {
 	s := w.spec
 	if s.Timeout > 0 {
@@ -140,7 +143,7 @@ func (w *wait) readAlone(p *poll.Poller) error {
 	return nil
 }
 
-// open opens the job log and the shared limit, and creates the reporter.
+// open opens the job log and the limit that --share names, and creates the reporter.
 func (w *wait) open(targets []*read.Target) (err error) {
 	s := w.spec
 	isStart := func(t *read.Target) bool { return resume.Starts(t.Poller.Probe) }
@@ -164,14 +167,14 @@ func (w *wait) open(targets []*read.Target) (err error) {
 		if request, ok := t.Poller.Probe.(*poll.HTTP); ok && !request.Stream {
 			request.Received = noticed
 		}
-		t.Poller.Finalize, t.Poller.Start = w.finalize, w.process.Began  // the Timeout counts from the start of this run
-		if c, ok := t.Poller.Probe.(*poll.Command); ok && s.ShowStderr { // only a single target can have --show-stderr
+		t.Poller.Finalize, t.Poller.Start = w.finalize, w.process.Began  // the Timeout counts from the start of the process
+		if c, ok := t.Poller.Probe.(*poll.Command); ok && s.ShowStderr { // --show-stderr requires a single target
 			c.Stderr = w.reporter.Stderr()
 		}
 	}
 	switch {
 	case s.Slice == 0 || continues == "":
-	case w.report.Face == ui.JSON: // reported at the end
+	case w.report.Face == ui.JSON: // --progress json reports the note at the end
 		w.reporter.Say(continues)
 	default: // printed even if the run is quiet
 		fmt.Fprintf(w.process.Streams.Err, "poll: %s\n", continues)
@@ -190,11 +193,11 @@ func (w *wait) open(targets []*read.Target) (err error) {
 	return nil
 }
 
-// watchEvery is the interval between two checks whether a process of --pid has ended.
+// watchEvery is the interval for checking whether a process given with --pid has ended.
 const watchEvery = 100 * time.Millisecond
 
-// watchProcesses returns a context that is also done as soon as a process of --pid has ended. The cause is
-// then a permanent error, and the wait fails. The caller must call stop.
+// watchProcesses returns a context that is canceled as soon as any process given with --pid has ended. The cause
+// is then a permanent error, so that the wait fails. The caller must call stop to stop watching the processes.
 func watchProcesses(ctx context.Context, s *read.Run) (watching context.Context, stop context.CancelCauseFunc, err error) {
 	watching, stop = context.WithCancelCause(ctx)
 	for _, pid := range s.Pid {
@@ -220,8 +223,8 @@ func watchProcesses(ctx context.Context, s *read.Run) (watching context.Context,
 	return watching, stop, nil
 }
 
-// close closes the reporter, the shared limit and the job log. It removes the job log of a finished slice,
-// depending on fate.
+// close closes the reporter, the shared limit and the job log. The fate of the job log determines whether the
+// log's file is removed.
 func (w *wait) close(fate resume.Fate) {
 	w.reporter.Close()
 	if w.share != nil {
@@ -232,7 +235,7 @@ func (w *wait) close(fate resume.Fate) {
 	}
 }
 
-// warnings returns notes on arguments whose meaning may differ from the intended meaning.
+// warnings returns notes on arguments that may mean something other than the user intended.
 func warnings(s *read.Run) []string {
 	notes := slices.Compact(slices.Clone(s.Notes()))
 	if !s.IsCommand {
@@ -253,7 +256,7 @@ func warnings(s *read.Run) []string {
 	return notes
 }
 
-// nothingToWaitFor returns a usage error for a command line without a target, else nil.
+// nothingToWaitFor returns a usage error if the command line names no target, and nil otherwise.
 func nothingToWaitFor(s *read.Run) error {
 	if len(s.Operands) > 0 || s.Targets != "" && s.Each == "" {
 		return nil

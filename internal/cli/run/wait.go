@@ -26,42 +26,43 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A wait holds the checked settings of a run, and the values built from the settings. A wait for a single
-// target has no group.
+// A wait holds the checked settings of a run and the objects that were created from these settings.
 type wait struct {
 	spec    *read.Run
 	process Host
 
 	targets []*read.Target
 
-	group  *poll.Group             // nil for a single wait
-	learns map[int]*learn.Recorder // by target number; 0 is the recorder of a single wait or a list
-	log    *resume.Log             // nil without --joblog
+	group  *poll.Group             // nil for a single target
+	learns map[int]*learn.Recorder // by target number; number 0 is the recorder for a single target or a whole list
+	log    *resume.Log             // nil without --joblog and --slice
 	share  *fleet.Fleet            // nil without --share
-	advice string                  // about a program that cannot be run
+	advice string                  // a hint on a program that cannot run, or ""
 
 	report   ui.Config
 	output   ui.Output
 	reporter *ui.Reporter
 }
 
-// deadline returns the latest end of the whole run. Without a timeout the end is centuries ahead.
+// deadline returns the latest time for the end of the whole run. Without a timeout, that time is centuries in the
+// future.
 func (w *wait) deadline() time.Time {
 	return w.process.Began.Add(cmp.Or(w.spec.Timeout, math.MaxInt64))
 }
 
-// withDeadline returns a context that is also done at the deadline, with a [timeoutError] as cause.
+// withDeadline returns a context that is canceled at the deadline, with a [timeoutError] as the cause.
 func (w *wait) withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadlineCause(ctx, w.deadline(), &timeoutError{w.spec.Timeout})
 }
 
-// note adds texts to the notes that are printed before the wait. It ignores empty texts.
+// note adds texts to the notes that poll prints before the wait. It skips empty strings.
 func (w *wait) note(texts ...string) {
 	isEmpty := func(text string) bool { return text == "" }
 	w.report.Opening = append(w.report.Opening, slices.DeleteFunc(texts, isEmpty)...)
 }
 
-// readOutput reads the settings of the report and of stdout. kinds are the kinds of the targets.
+// readOutput reads the settings for the progress report and for stdout. The slice kinds contains the kinds of the
+// targets.
 func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
 	w.report, w.output = s.UI, s.Output
@@ -84,8 +85,8 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	return w.readPrint(ctx, kinds)
 }
 
-// readShow reads the values of --show, which are shown for each response. With several targets, a value must
-// apply to at least one kind.
+// readShow compiles the expressions of --show, whose values poll shows for each response. With several targets, an
+// expression must apply to at least one of their kinds.
 func (w *wait) readShow(kinds []status.Kind) (err error) {
 	s := w.spec
 	w.report.Show, err = s.Values("show", s.Show, func(e *expr.Expr) (err error) {
@@ -99,7 +100,8 @@ func (w *wait) readShow(kinds []status.Kind) (err error) {
 	return err
 }
 
-// readPrint reads the values of --print, which are printed for the result. A value must apply to every kind.
+// readPrint compiles the expressions of --print, whose values poll prints as the result. An expression must apply
+// to the kinds of all targets.
 func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
 	texts := slices.Clone(s.Print)
@@ -124,8 +126,8 @@ func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
 	return err
 }
 
-// printed returns the value of e for o. A missing or unknown value is an error, except for a jq expression
-// without outputs.
+// printed returns the value of the expression e for the observation o. A missing or unknown value is an error. As
+// an exception, a jq expression without outputs returns [ui.Nothing].
 func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value, error) {
 	env := status.Environment(o)
 	env.Context = ctx
@@ -140,7 +142,7 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value
 	value := result.Value()
 	switch {
 	case value.Exists():
-	case strings.HasPrefix(e.String(), "jq:") && value.Reason == "it gives no value": // jq's "empty" is deliberate
+	case strings.HasPrefix(e.String(), "jq:") && value.Reason == "it gives no value": // as with jq's "empty", which is deliberate
 		return ui.Nothing(), nil
 	default:
 		near, others := result.Explain().Hints()
@@ -150,8 +152,8 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value
 	return ui.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
 }
 
-// openLog opens the job log and resumes the targets from the states in the log. It returns nil if the run has
-// no job log.
+// openLog opens the job log, and sets the targets to the states that the log holds from an earlier run. It returns
+// nil if the run keeps no job log.
 func openLog(s *read.Run, all []*read.Target) (*resume.Log, error) {
 	if !s.IsLogged() {
 		return nil, nil
@@ -171,8 +173,9 @@ func openLog(s *read.Run, all []*read.Target) (*resume.Log, error) {
 	return resume.Open(o, targets)
 }
 
-// readSlice creates the directory of poll's own job logs, and fills o with the parts of the job log's name:
-// the command line, the working directory and the CI run.
+// readSlice creates the directory for the job logs of --slice. It also sets the fields of o that determine the job
+// log's name: the command line, the working directory and the CI run. The same command line in the same place
+// continues the same wait.
 func readSlice(s *read.Run, o *resume.Options) (err error) {
 	if o.Dir, err = system.StateDir(s.Getenv, "slices"); err == nil {
 		err = os.MkdirAll(o.Dir, 0o700)
@@ -194,13 +197,14 @@ func readSlice(s *read.Run, o *resume.Options) (err error) {
 	return err
 }
 
-// shareSecret is the environment variable with the secret of the sharing processes. The secret has no flag,
-// since other users can read the arguments of a process.
+// shareSecret names the environment variable that holds the secret of processes with the same shared limit. A flag
+// would not be secret, because other users can read a process's arguments.
 const shareSecret = "POLL_SHARE_SECRET"
 
-// openShare returns the limiter that --share names, or nil without --share. If a target is a command,
-// --share-key must name the limit. Without --share-key, openShare ignores a --share of the environment, and
-// rejects any other --share.
+// openShare opens the rate limit that --share names, which many processes share. It returns nil without --share.
+// Poll cannot know which limit a command uses, so a command also needs --share-key, the name of the limit. Without
+// --share-key, openShare ignores a --share from an environment variable, and returns a usage error for a --share
+// from the command line.
 func openShare(s *read.Run, all []*read.Target, note func(string)) (*fleet.Fleet, error) {
 	isCommand := func(t *read.Target) bool { return t.Kind == status.KindCommand }
 	switch isUnknown := s.Fleet.Name == "" && slices.ContainsFunc(all, isCommand); {
@@ -220,8 +224,8 @@ func openShare(s *read.Run, all []*read.Target, note func(string)) (*fleet.Fleet
 	return shared, nil
 }
 
-// credentials maps each origin to the secrets that targets send. The key "" holds secrets that may be sent to
-// any origin.
+// credentials maps an origin to the secrets that targets send to the origin. The key "" holds the secrets that
+// redirects may carry to any origin.
 type credentials map[string][]string
 
 // credentialsOf returns the credentials of all HTTP targets.
@@ -234,11 +238,11 @@ func credentialsOf(all []*read.Target) credentials {
 		}
 		secret, place := request.Credentials(), request.Plan().Origin
 		if t.Socket != "" {
-			machine, _ := os.Hostname() // each container has its own name
+			machine, _ := os.Hostname() // containers with the same path differ in their host names
 			secret += fmt.Sprintf(" at %q of %q", t.Socket, machine)
 		}
 		if request.LocationTrusted {
-			place = "" // the secrets follow redirects to any origin
+			place = "" // redirects may carry the secrets to any origin
 		}
 		if secret != "" {
 			sent[place] = append(sent[place], secret)
@@ -247,8 +251,8 @@ func credentialsOf(all []*read.Target) credentials {
 	return sent
 }
 
-// at returns all secrets that may be sent to an origin as one string. Callers hash the string before storing
-// or sending it.
+// at returns all secrets that poll may send to the origin place, combined into one string. Callers must hash the
+// string before they store or send it.
 func (c credentials) at(place string) string {
 	secrets := slices.Sorted(slices.Values(slices.Concat(c[""], c[place])))
 	return fmt.Sprintf("%q", slices.Compact(secrets))
