@@ -8,9 +8,10 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// azure sets the verdict for a status document from Azure-AsyncOperation or Operation-Location, if the
-// document names a state. The state takes precedence over the user's rules. In an unsuccessful response, a
-// state means NOT_READY, except in a response that reports too much load.
+// azure sets the verdict in m for a status document, which is a document from the URL in Azure-AsyncOperation or
+// Operation-Location. It does nothing if the document has no state. The state takes precedence over the user's rules.
+// In an unsuccessful response, any state means NOT_READY. But if the server rejects the request because of load,
+// azure does nothing.
 func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 	if o.Failure != nil || h.RefusedForLoad(o) {
 		return
@@ -38,11 +39,10 @@ func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 	m.Default, m.Certain = status.Always(v), true
 }
 
-// azureState is an expression for the state in the status document of an Azure operation, or in a resource.
+// azureState is an expression for the state in the status document of an Azure operation, or in an Azure resource.
 const azureState = `(.status // .properties.provisioningState // .provisioningState)`
 
-// azureRules returns the rules of the preset azure-lro, except the rule that accepts a resource without a
-// state.
+// azureRules returns the rules of the preset azure-lro, but without its rule for a resource that has no state.
 var azureRules = sync.OnceValue(func() (rules status.Rules) {
 	for _, r := range []struct {
 		status         status.Status
@@ -55,7 +55,7 @@ var azureRules = sync.OnceValue(func() (rules status.Rules) {
 			` and (.error == null or (.error | length) == 0)`, ""},
 		{status.NotReady, azureState + ` =~ "."`, ""},
 	} {
-		rule, _ := status.NewRule(r.status, r.condition) // the tests compile the conditions
+		rule, _ := status.NewRule(r.status, r.condition) // ignore the error: tests compile these constant conditions
 		if rule.Why = r.why; r.status == status.Error {
 			message, _ := expr.CompileValue(".error.message")
 			code, _ := expr.CompileValue(".error.code")

@@ -15,11 +15,11 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Command is the protocol of programs. It interprets exit codes, signals and printed messages.
+// Command is the protocol of programs. It interprets exit codes, signals and lines of output.
 type Command struct{}
 
-// Succeeded reports whether a program has ended with the code 0 or, if Accept is not nil, with a code of
-// Accept. A message of a running program counts as successful.
+// Succeeded reports whether a program has ended with the exit code 0 or, if o.Accept is not nil, with one of the
+// codes in o.Accept. A line of output that is evaluated while the program runs counts as successful, too.
 func (Command) Succeeded(o *status.Observation) bool {
 	switch {
 	case o.Exit == nil:
@@ -30,8 +30,8 @@ func (Command) Succeeded(o *status.Observation) bool {
 	return *o.Exit == 0
 }
 
-// Meaning returns the meaning of an exit code, a message or a failure. SUCCESS without a rule comes from an accepted
-// exit code only.
+// Meaning returns the meaning of a program's exit code, of a line of its output, or of a failure. If no rule matches,
+// only an accepted exit code can mean SUCCESS.
 func (Command) Meaning(o *status.Observation) status.Meaning {
 	m := plain(o, noFailure)
 	switch {
@@ -46,13 +46,13 @@ func (Command) Meaning(o *status.Observation) status.Meaning {
 		m.Default = func(bool) status.Verdict { return unsuccessful(o) }
 	default:
 		m.Reason = fmt.Sprintf("exit code %d", *o.Exit)
-		m.Default, m.Certain = success(m.Reason), len(o.Body) == 0 // without output, no rule can read anything
+		m.Default, m.Certain = success(m.Reason), len(o.Body) == 0 // no output that a rule could read
 	}
 	return m
 }
 
-// exitText returns how a command ended, and the line of its output that explains the end. The line comes from
-// stderr, or from stdout if stderr is empty.
+// exitText describes how a command has ended, such as "exit code 1: error: no such pod". It appends the line that
+// explains the end, from stderr or, if stderr has no such line, from standard output.
 func exitText(o *status.Observation, stderr []byte) string {
 	text := fmt.Sprintf("exit code %d", *o.Exit)
 	switch {
@@ -66,7 +66,7 @@ func exitText(o *status.Observation, stderr []byte) string {
 		text += " (command not found)"
 	}
 	line := errorLine(stderr)
-	if line == "" && bytes.ContainsRune(bytes.TrimSpace(o.Body), '\n') && json.Valid(o.Body) { // a document rather than a plain line
+	if line == "" && bytes.ContainsRune(bytes.TrimSpace(o.Body), '\n') && json.Valid(o.Body) { // standard output is a JSON document of several lines, so search its members
 		s := Reported(o).State
 		if s.Path != "" {
 			line = s.String()
@@ -81,14 +81,15 @@ func exitText(o *status.Observation, stderr []byte) string {
 	return text
 }
 
-// The exit codes of a shell, env or sudo that could not run the given program (POSIX, Shell Command Language,
-// section 2.8.2).
+// These exit codes of a shell, env or sudo mean that the given program could not be run (POSIX, Shell Command
+// Language, section 2.8.2).
 const (
 	exitNotExecutable = 126
 	exitNotFound      = 127
 )
 
-// unsuccessful returns the verdict for an exit code that is not accepted, based on the code and stderr.
+// unsuccessful returns the verdict for an exit code that is not accepted. The verdict depends on the code and on
+// stderr.
 func unsuccessful(o *status.Observation) status.Verdict {
 	v := status.Verdict{Status: status.NotReady, Reason: exitText(o, o.Stderr)}
 	switch wrong := calledWrongly(o.Stderr); {
@@ -105,9 +106,10 @@ func unsuccessful(o *status.Observation) status.Verdict {
 	return v
 }
 
-// errorLine returns the last line that contains "error", "fatal" or "failed" in any case. Otherwise it returns
-// the last line with a letter or a digit, or "". A klog line only counts in the second case: kubectl logs each
-// failed try as an error, and then prints a plain message.
+// errorLine returns the last line of output that contains "error", "fatal" or "failed" in any case. If there is no
+// such line, it returns the last line that has a letter or a digit, or "". A line in the format of klog counts only
+// in the second case: kubectl logs each failed try as an error, and then prints a message that is easier to
+// understand.
 func errorLine(output []byte) (last string) {
 	const most = 64 << 10 // bytes
 	is, lines := patterns(), bytes.Split(output[max(0, len(output)-most):], []byte("\n"))
@@ -123,8 +125,8 @@ func errorLine(output []byte) (last string) {
 	return last
 }
 
-// calledWrongly returns the line of stderr that reports a usage error of the program, or nil. Warnings do not
-// count.
+// calledWrongly returns the line of stderr that reports a usage error, such as an unknown flag. It returns nil if
+// there is no such line. Warnings do not count.
 func calledWrongly(stderr []byte) []byte {
 	for _, line := range patterns()["usage"].FindAll(stderr, -1) {
 		if !patterns()["warning"].Match(line) {
@@ -134,15 +136,15 @@ func calledWrongly(stderr []byte) []byte {
 	return nil
 }
 
-// Denied returns the phrase of stderr that reports rejected credentials, or nil.
+// Denied returns the phrase in stderr that reports rejected credentials, or nil if there is no such phrase.
 func Denied(stderr []byte) []byte { return patterns()["denied"].Find(stderr) }
 
 //go:embed stderr.txt
 var stderrText string
 
-// patterns returns the regular expressions for the phrases of stderr.txt, by meaning.
+// patterns returns regular expressions for the phrases in stderr.txt. The keys are the meanings of the phrases.
 var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
-	around := map[string]string{ // the position of a phrase in stderr; most phrases match anywhere
+	around := map[string]string{ // where a phrase must stand in stderr; most phrases may stand anywhere
 		"usage":     `(?m)^(?:[\w./-]+(?: [a-z][\w-]*)*: )?(?:[Ee]rror: )?(?:%s).*$`,
 		"throttled": `\b(?:%s)\b`,
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Meaning returns the meaning of a response or a failure. Three methods can return SUCCESS without a rule:
-// success for the given URL and results, followed for documents of operations, and azure.
+// Meaning returns the meaning of a response or a failure. A SUCCESS without a matching rule can only come from three
+// functions: success, for the user's URL and for results; followed, for the documents of operations; and azure.
 func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 	m := h.conclusions(o)
 	switch isStray := h.isStray(o); {
@@ -26,7 +26,7 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 		m.Default = status.Always(h.unsuccessful(o))
 	case o.Start:
 		m.Default = status.Always(h.started(o))
-	case o.Doubt != "" && h.Monitor != MonitorResult: // no condition applies to a result
+	case o.Doubt != "" && h.Monitor != MonitorResult: // the user's conditions are not meant for the result of an operation
 		m.Default = status.Always(status.Verdict{Reason: o.Doubt + ": a condition can say that it is the answer"})
 	case o.Doubt != "" || h.Missing != "":
 		m.Default = status.Always(status.Verdict{Reason: cmp.Or(o.Doubt, h.Missing)})
@@ -34,11 +34,11 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, status.Always(status.Verdict{Reason: m.Reason + ", " + m.WhyNot})
 	case *o.Code == http.StatusAccepted:
 		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, status.Always(notReady(m.Reason))
-		if slices.Contains([]Monitor{MonitorLocation, MonitorResult, MonitorSeeOther}, h.Monitor) { // the code means that the operation runs
+		if slices.Contains([]Monitor{MonitorLocation, MonitorResult, MonitorSeeOther}, h.Monitor) { // from these URLs, a 202 means that the operation is still running
 			m.Holds = status.HoldsRunning
 		}
 	case h.Monitor == MonitorGiven, h.Monitor == MonitorResult:
-		isSilent := *o.Code == http.StatusNoContent && len(o.Body) == 0 // without a body, no rule can read anything
+		isSilent := *o.Code == http.StatusNoContent && len(o.Body) == 0 // no body that a rule could read
 		m.Holds, m.Default = status.HoldsUnlessRulesSaySuccess, success(m.Reason)
 		m.Certain = h.Monitor == MonitorResult || isSilent
 	default:
@@ -60,7 +60,8 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 	return m
 }
 
-// conclusions returns the part of the meaning that selects the rules.
+// conclusions returns the part of the meaning of o that determines which rules may decide, and which conclusions they
+// may draw. Its Default is nil.
 func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 	m := status.Meaning{Allow: status.AllowSuccess | status.AllowAbsence, NextPage: nextPage(o), Once: o.Start}
 	isRefused := h.RefusedForLoad(o)
@@ -94,15 +95,15 @@ func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 	}
 	if o.Start && o.Code != nil && o.Next == "" && !isRefused && !h.Renewed {
 		m.DeadEnd, m.Advice = "the start is sent once, and its answer names no URL to follow", h.followAdvice(o)
-		if !o.Good() && *o.Code/100 == 2 { // only Accept makes it a response that is not successful
+		if !o.Good() && *o.Code/100 == 2 { // a 2xx is unsuccessful only because o.Accept does not list it
 			m.DeadEnd, m.Advice = "the start is sent once", status.Advice{Code: status.AdviceAccept, Text: strconv.Itoa(*o.Code)}
 		}
 	}
 	return m
 }
 
-// unsuccessful returns the verdict for the status code of an unsuccessful response. It follows RFC 9110
-// section 15, RFC 6585 section 4 for 429, and the custom of sending 503 and 403 with Retry-After.
+// unsuccessful returns the verdict for an unsuccessful response by its status code. It follows RFC 9110 section 15,
+// RFC 6585 section 4 for 429, and the custom of sending a 503 or 403 with Retry-After.
 func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 	v := status.Verdict{Status: status.Error, Reason: h.words(*o.Code)}
 	again := func(why string) status.Verdict { return notReady(v.Reason + why) }
@@ -115,7 +116,7 @@ func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 		return again(", which is not accepted")
 	case h.ShouldRetry != nil:
 		return again(", and the server says to ask again")
-	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported: // the server cannot do it at all
+	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported: // ERROR, because the server will never be able to handle the request
 	case h.Renewed:
 		return again(", and the credentials have changed since")
 	case code == http.StatusNotFound && h.Fresh && h.Monitor != MonitorGiven:
@@ -135,8 +136,8 @@ func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 	return v
 }
 
-// started returns the verdict for a successful response to the start request: NOT_READY if the operation can
-// be followed, else ERROR.
+// started returns the verdict for a successful response to the start request: NOT_READY if the response names a URL
+// to follow, otherwise ERROR.
 func (h HTTP) started(o *status.Observation) status.Verdict {
 	answered := "the start was answered with " + codeText(*o.Code)
 	switch {
@@ -149,7 +150,8 @@ func (h HTTP) started(o *status.Observation) status.Verdict {
 		Advice: h.followAdvice(o)}
 }
 
-// followAdvice returns the advice to set --follow, with up to three URLs from the response.
+// followAdvice returns the advice to set --follow. It suggests up to three members or header fields of the response
+// that hold a URL. Without such a member or field, it suggests a path that contains the identifier of the operation.
 func (h HTTP) followAdvice(o *status.Observation) status.Advice {
 	urls := urlsIn(o.Body, "")
 	if o.Header.Get("Location") != "" {

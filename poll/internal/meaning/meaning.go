@@ -1,8 +1,9 @@
-// Package meaning implements the protocols of poll's own probes: HTTP with Azure's documents, commands, and connections. Each
-// protocol has one method Meaning, which returns the verdict if no rule matches, and selects the rules that may decide.
-// To find out whether a response can be a false SUCCESS, read that method.
+// Package meaning interprets the responses of poll's own probes. It implements three protocols: HTTP (including the
+// documents of Azure's operations), commands, and plain connections. The method Meaning of a protocol returns the
+// verdict that applies if no rule matches, and determines which rules may decide instead. To find out whether a
+// response can be taken for a SUCCESS by mistake, read that method.
 //
-// Without a matching rule, the verdicts are:
+// If no rule matches, the verdicts are:
 //
 //	HTTP 2xx                                SUCCESS, but NOT_READY for 202; if there is a rule for
 //	                                        SUCCESS, NOT_READY, or ERROR if strict
@@ -29,7 +30,8 @@
 //	throttling
 //	another exit code                       NOT_READY
 //
-// If [status.Rules.Accept] lists codes, each listed code counts as HTTP 2xx or exit code 0. HTTP 2xx and exit code 0 are
+// A followed URL is a URL that an earlier response has named, such as the URL of an operation's status. If
+// [status.Rules.Accept] lists codes, each listed code counts as HTTP 2xx or exit code 0. HTTP 2xx and exit code 0 are
 // NOT_READY if they are not listed.
 package meaning
 
@@ -42,8 +44,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Recorded returns a recorded or handmade observation with the protocol of its kind. It keeps a Protocol that
-// is set. A status code or an exit code takes precedence over the kind.
+// Recorded sets the Protocol of o, an observation that was recorded or made by hand, and returns o. A status code
+// means HTTP, and an exit code means a command. Without a code, the Kind decides. If o already has a Protocol,
+// Recorded returns o unchanged.
 func Recorded(o status.Observation) status.Observation {
 	switch {
 	case o.Protocol != nil:
@@ -57,16 +60,17 @@ func Recorded(o status.Observation) status.Observation {
 	return o
 }
 
-// Of returns the facts of an HTTP response, or the zero value for an observation of another protocol.
+// Of returns the HTTP facts of o. It returns the zero value if the Protocol of o is not HTTP.
 func Of(o *status.Observation) HTTP {
 	h, _ := o.Protocol.(HTTP)
 	return h
 }
 
-// noFailure is the reason for an observation without a failure and without a code.
+// noFailure is the reason of the verdict for an observation that has neither a failure nor a code.
 const noFailure = "the probe reports no failure"
 
-// success returns a Default of [status.Meaning] for SUCCESS.
+// success returns a function for the field Default of a [status.Meaning]. The function always returns SUCCESS, with
+// the given reason.
 func success(reason string) func(bool) status.Verdict {
 	return status.Always(status.Verdict{Status: status.Success, Reason: reason})
 }
@@ -78,10 +82,11 @@ func notReady(reason string) status.Verdict {
 // Plain is the protocol of TCP connections and of custom probes.
 type Plain struct{}
 
-// Succeeded returns true: an attempt that has failed has a Failure.
+// Succeeded returns true, because an attempt that did not succeed has a Failure.
 func (Plain) Succeeded(*status.Observation) bool { return true }
 
-// Meaning returns the meaning of a connection, a document or a failure. Without a Failure it is SUCCESS.
+// Meaning returns the meaning of a connection, a document or a failure. A connection or a document means SUCCESS if
+// no rule matches and no rule for SUCCESS exists.
 func (Plain) Meaning(o *status.Observation) status.Meaning {
 	if o.Kind == status.KindTCP {
 		return plain(o, "connected")
@@ -89,8 +94,8 @@ func (Plain) Meaning(o *status.Observation) status.Meaning {
 	return plain(o, noFailure)
 }
 
-// plain returns the meaning of an observation without a code. A response is SUCCESS with the given reason, unless
-// there are rules for SUCCESS. A failure has the verdict of its kind.
+// plain returns the meaning of an observation without a code. If o has no Failure, the default is SUCCESS with the
+// given reason, as long as there are no rules for SUCCESS. If o has a Failure, its kind determines the verdict.
 func plain(o *status.Observation, reason string) status.Meaning {
 	const free = status.AllowText | status.AllowSuccess | status.AllowAbsence
 	f := o.Failure
@@ -112,8 +117,8 @@ func plain(o *status.Observation, reason string) status.Meaning {
 	return m
 }
 
-// throttled returns the verdict THROTTLED with a reason and the wait that the server requested. hint is nil
-// if the server requested no wait.
+// throttled returns the verdict THROTTLED. The reason of the verdict is the parameter reason, followed by the wait in
+// hint. hint is nil if the server has not requested a wait.
 func throttled(reason string, hint *status.Hint) status.Verdict {
 	if hint == nil {
 		return status.Verdict{Status: status.Throttled, Reason: reason}
@@ -122,14 +127,15 @@ func throttled(reason string, hint *status.Hint) status.Verdict {
 	return status.Verdict{Status: status.Throttled, Reason: reason}
 }
 
-// The causes of the contexts of attempts that a run ends.
+// These errors are the causes of a context that a run has canceled to end an attempt.
 var (
 	ErrAttemptTimeout = errors.New("attempt timed out")
 	ErrDeadline       = errors.New("deadline reached")
 )
 
-// Stopped returns the failure of an attempt whose ctx is done. An attempt timeout is a transient failure with
-// the reason timedOut. An attempt that the run or its caller ended has no verdict of its own.
+// Stopped returns the failure of an attempt that ended because ctx is done. If the attempt has timed out, the failure
+// is transient, with the parameter timedOut as its reason. Otherwise the run or its caller has ended the attempt: the
+// failure has the kind FailureStopped.
 func Stopped(ctx context.Context, timedOut string) *status.Failure {
 	f := &status.Failure{Kind: status.FailureStopped, Reason: "stopped before there was an answer", Err: context.Cause(ctx)}
 	switch {

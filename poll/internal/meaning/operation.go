@@ -11,8 +11,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// Stated returns the state of the operation in the document of a successful HTTP response, such as `.state
-// is "running"`. It returns "" without a known state.
+// Stated returns the state of the operation in a successful HTTP response, such as `.state is "running"`. It returns
+// "" if the document has no known state.
 func Stated(o *status.Observation) string {
 	if o.Good() && o.Code != nil {
 		if s := Reported(o).State; s.Stage != Unknown {
@@ -22,7 +22,7 @@ func Stated(o *status.Observation) string {
 	return ""
 }
 
-// Reported returns the report on an operation from the document of a response.
+// Reported returns the report about an operation that the document of a response contains.
 func Reported(o *status.Observation) Report {
 	code := 0
 	if o.Code != nil {
@@ -31,9 +31,10 @@ func Reported(o *status.Observation) Report {
 	return read(status.Environment(o).Doc.Bytes(), code)
 }
 
-// followed returns the verdict for a successful response from a followed URL. The document decides, since many
-// APIs return the operation itself from that URL, done or not. isNamed means that rules match the documents of
-// running operations, so an unknown state counts as final.
+// followed returns the verdict for a successful response from a followed URL. It depends on said, the report in the
+// document, because many APIs return the operation from that URL both before and after it is done. isNamed is true if
+// the user has rules for the documents of running operations: a state that is neither open nor failed, even an
+// unknown word, then counts as final.
 func (h HTTP) followed(o *status.Observation, said Report, isNamed bool) status.Verdict {
 	s := said.State
 	isOpen := s.Stage >= Open || s.Stage == Unknown && said.Sign.Stage != Unknown
@@ -58,9 +59,10 @@ func (h HTTP) followed(o *status.Observation, said Report, isNamed bool) status.
 	return v
 }
 
-// unstated returns the verdict for a document without a state of the operation. A created object, or the page
-// after a 303, is the result if no fact contradicts that: a maintenance page has no state, too. A status
-// document must name a state. Undecided verdicts have the zero Status, see [status.Meaning].
+// unstated returns the verdict for a document without a state of the operation. From most URLs, such a document is
+// the result if it is a created object or text, and if nothing contradicts that. But a maintenance page also lacks a
+// state, and a status document must have a state. If the document alone decides nothing, the verdict has the zero
+// Status (see [status.Meaning]).
 func (h HTTP) unstated(o *status.Observation, said Report, isNamed bool) status.Verdict {
 	words, earlier := h.words(*o.Code), h.Earlier
 	undecided := func(why string) status.Verdict { return status.Verdict{Reason: why} }
@@ -71,11 +73,12 @@ func (h HTTP) unstated(o *status.Observation, said Report, isNamed bool) status.
 	}
 	text := bytes.TrimSpace(status.Environment(o).Doc.Bytes())
 	isJSON := json.Valid(text)
-	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // an HTML page is a valid result
+	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // an HTML page can be the result
 	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0])) && (text[0] != '<' || isPage)
 	isProse := isText && !isPage && !bytes.ContainsRune(text, '\n') && len(bytes.Fields(text)) > 2
 	isWrong := isJSON && said.Wrong.Stage != Unknown
-	// The URL returned 202 while the operation ran. A 200 with a result then means the end of the operation.
+	// The URL returned a 202 while the operation was running. A 200 with a result then means that the operation has
+	// ended.
 	isEnd := h.Accepted && *o.Code == http.StatusOK && o.Hint == nil && said.IsResult
 	switch {
 	case h.Monitor == MonitorAzure:
@@ -84,7 +87,7 @@ func (h HTTP) unstated(o *status.Observation, said Report, isNamed bool) status.
 		return status.Verdict{Status: status.Error, Reason: withDetail(o, words, said.Wrong, said.Wrong)}
 	case earlier != "" && (isWrong || !isJSON || !isNamed):
 		return undecided(stateless + ", and before it " + earlier + ": a condition can say what is final")
-	case isProse: // "Export is being prepared"
+	case isProse: // such as "Export is being prepared"
 		return undecided(words + " with a sentence: a condition can say that it is the end")
 	case isText, len(text) == 0 && *o.Code == http.StatusNoContent:
 		return success
@@ -102,20 +105,20 @@ func (h HTTP) unstated(o *status.Observation, said Report, isNamed bool) status.
 	return v
 }
 
-// withDetail returns words with the document's message. It searches next to state, then elsewhere in the
-//
-//	Without a message it adds the statements in wrong.
+// withDetail returns words, followed by the document's error message after a colon. It prefers a message next to
+// state, but also searches other members. If the document has no message, withDetail appends the statements in wrong
+// instead.
 func withDetail(o *status.Observation, words string, state Statement, wrong ...Statement) string {
 	env := status.Environment(o)
 	around := state.Path[:max(0, strings.LastIndex(state.Path, "."))]
 	names := strings.NewReplacer("STATE", state.Path, "AROUND", around).Replace(besideState + elsewhere)
 	for source := range strings.FieldsSeq(names) {
 		x, err := expr.CompileValue(source)
-		if err != nil { // a name in the path needs quotes
+		if err != nil { // state.Path contains a name that needs quotes
 			continue
 		}
 		detail := status.FirstText([]*expr.Expr{x}, env)
-		isReply := read([]byte(detail), 0).State.Stage == Done // such as "success"
+		isReply := read([]byte(detail), 0).State.Stage == Done // the message itself reports success
 		if detail != "" && !isReply {
 			return words + ": " + detail
 		}
@@ -126,18 +129,25 @@ func withDetail(o *status.Observation, words string, state Statement, wrong ...S
 	return words
 }
 
-// Paths of error messages: next to the state, and elsewhere in the
+// These are the paths of members that may hold an error message. The word STATE stands for the path of the state, and
+// AROUND for the path of the object that holds the state.
 const (
 	besideState = "STATE_msg STATE_message STATEMessage STATEReason AROUND.error.message AROUND.error.detail AROUND.error " +
 		"AROUND.errorMessage AROUND.error_message AROUND.message AROUND.reason AROUND.diagnostics "
 	elsewhere = ".error.message .error .error.code .errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message"
 )
 
-// Concludes reports whether an ERROR means that no started operation is running. That holds if the start
-// request was not sent or was rejected, or if a successful response reports the end. A document reports the
-// end by a done or failed state or, without a matching rule, by an error. The document of the response to the
-// start does not count. A rule reports the end if it does not depend on the time and the document's state is
-// not open.
+// Concludes reports whether the verdict v, an ERROR for the response o, means that no operation is running any more.
+// That is true in these cases:
+//
+//   - The start request was not sent, or the server rejected it.
+//   - A successful response, except the response to the start request, has a state that is done or failed.
+//   - A successful response, except the response to the start request, has an error but no open state, and v has no
+//     rule.
+//   - A successful response has no open state, and the rule of v matches even if $attempt, $elapsed and $unchanged
+//     are 0.
+//
+// In any other case, and for any other verdict, the operation may still be running.
 func Concludes(o *status.Observation, v status.Verdict) bool {
 	code := 0
 	if o.Code != nil {
@@ -151,7 +161,7 @@ func Concludes(o *status.Observation, v status.Verdict) bool {
 	case !o.Good():
 		return false
 	}
-	said := read(o.Body, code) // the document of the element, not of its list
+	said := read(o.Body, code) // o.Body is the element of a list here, not the list
 	isEnd := []Stage{Done, Failed}
 	switch stage := said.State.Stage; {
 	case stage == Open:

@@ -19,7 +19,8 @@ import (
 //go:embed pages.txt
 var pagesText string
 
-// pageNames returns the names in pages.txt, by the head of their row. It parses the file at the first call.
+// pageNames returns the names in pages.txt. The keys are the heads of the rows, such as "next". The file is parsed at
+// the first call.
 var pageNames = sync.OnceValue(func() map[string][]string {
 	names := map[string][]string{}
 	for line := range strings.Lines(pagesText) {
@@ -30,11 +31,11 @@ var pageNames = sync.OnceValue(func() map[string][]string {
 	return names
 })
 
-// A Page is a document that may be a page of a list, together with the header of its response.
+// A Page is a document that may be one page of a list, together with the header of the response.
 type Page struct{ objects [][]member }
 
-// ReadPage reads a page. If document holds several JSON documents, the last document is the page. header may be
-// nil.
+// ReadPage reads a page from a document and the header of its response. If document consists of several JSON
+// documents, the last of them is the page. header may be nil.
 func ReadPage(document []byte, header http.Header) (p Page) {
 	if !json.Valid(document) {
 		decoder := json.NewDecoder(bytes.NewReader(document))
@@ -43,15 +44,15 @@ func ReadPage(document []byte, header http.Header) (p Page) {
 			document = slices.Clone(doc)
 		}
 	}
-	const deepest = 4 // enough for .data.repository.jobs.pageInfo.hasNextPage
+	const deepest = 4 // deep enough for .data.repository.jobs.pageInfo.hasNextPage
 	p.add(member{raw: document, isNear: true}, membersOf(document), deepest)
 	p.add(member{isNear: true}, fieldsOf(header), 1)
 	return p
 }
 
-// fieldsOf returns the values of header as members, ordered by name. A value that is not JSON becomes a JSON
-// string. Content-Range becomes its total, unless the unit is bytes. A link to the next page becomes a member
-// called "next", with the path "Link".
+// fieldsOf returns the fields of header as members, ordered by name. A value that is not JSON becomes a JSON string.
+// The value of Content-Range becomes the total number of elements, unless its unit is bytes. If a Link field refers
+// to the next page, fieldsOf adds a member called "next", with the path "Link".
 func fieldsOf(header http.Header) (fields []member) {
 	for _, name := range slices.Sorted(maps.Keys(header)) {
 		for _, value := range header[name] {
@@ -70,8 +71,8 @@ func fieldsOf(header http.Header) (fields []member) {
 	return fields
 }
 
-// add adds the members of object to p, and then the objects inside, depth levels down. It completes the path,
-// key and isNear of each member.
+// add adds members, the members of object, to p. It also adds the members of nested objects, up to depth levels
+// below. It sets the path, key and isNear of each member.
 func (p *Page) add(object member, members []member, depth int) {
 	for i := range members {
 		m := &members[i]
@@ -89,8 +90,8 @@ func (p *Page) add(object member, members []member, depth int) {
 	}
 }
 
-// isNamed reports whether a row of pages.txt with one of heads has the name of m. A name without a dot counts
-// only if m is near.
+// isNamed reports whether pages.txt lists the name of m, in a row with one of the given heads. A listed name with a
+// dot matches anywhere in the document. Any other name matches only if m.isNear is true.
 func (m member) isNamed(heads ...string) bool {
 	return slices.ContainsFunc(heads, func(head string) bool {
 		return slices.ContainsFunc(pageNames()[head], func(name string) bool {
@@ -100,10 +101,9 @@ func (m member) isNamed(heads ...string) bool {
 	})
 }
 
-// number returns the value of m if it is an integer, or a string with an integer. It returns -1 for any other
-// value.
+// number returns the value of m if it is an integer, or a string that holds an integer. Otherwise it returns -1.
 func (m member) number() int {
-	if m.raw[0] != '[' && m.raw[0] != '{' { // do not copy a long list
+	if m.raw[0] != '[' && m.raw[0] != '{' { // avoid copying a long list
 		if n, err := strconv.Atoi(strings.Trim(string(m.raw), `"`)); err == nil {
 			return n
 		}
@@ -111,9 +111,9 @@ func (m member) number() int {
 	return -1
 }
 
-// Next returns the path of the member, or the name of the header field, that names a further page. It returns ""
-// for the last page. read is the number of pages read so far, including this page. It is needed because the
-// first page may have the number 0.
+// Next returns the path of the member, or the name of the header field, that announces a further page. It returns ""
+// if p is the last page. read is the number of pages that have been read, including p. The number in p itself does
+// not suffice, because the first page may be number 0 or 1.
 func (p Page) Next(read int) (path string) {
 	for _, members := range p.objects {
 		if path = counted(members, read); path != "" {
@@ -132,13 +132,16 @@ func (p Page) Next(read int) (path string) {
 // linksName matches the key of a list of links. nextRelation matches a link to the next page in such a list, as
 // OpenStack, MongoDB Atlas and FHIR write it.
 var (
+	// linksName matches the key of a list of links. nextRelation matches a link to the next page in such a list, in
+	// the formats of OpenStack, MongoDB Atlas and FHIR.
 	linksName    = words.Pattern(`links?$`)
 	nextRelation = words.Pattern(`"rel(?:ation)?"\s*:\s*"next"`)
 )
 
-// counted returns the path of the member with the number of pages, if this page is not the last. Both the number
-// of this page and read must be lower than the number of pages. Otherwise it returns the path of a position such
-// as .cursor, unless another member reports the end of the list. It returns "" without either member.
+// counted searches the members of one object for counters. If there is a further page according to the number of
+// pages, it returns the path of that number. The page's own number and read must both be less than the number of
+// pages. Otherwise counted returns the path of a position such as .cursor, unless another member reports the end of
+// the list. It returns "" if there is no further page.
 func counted(members []member, read int) (path string) {
 	page, pages, position, more := -1, 0, "", true
 	for _, m := range members {
@@ -166,8 +169,8 @@ func counted(members []member, read int) (path string) {
 	return ""
 }
 
-// Total returns the largest number of elements that a page reports for the whole list, and the path of its
-// member or header field. It returns "" and 0 without such a number.
+// Total returns the largest number in p that means the total number of elements in the list, and the path of its
+// member or the name of its header field. It returns "", 0 if there is no such number.
 func (p Page) Total() (path string, total int) {
 	for _, m := range slices.Concat(p.objects...) {
 		if n := m.number(); n > total && m.isNamed("total") {
@@ -177,8 +180,8 @@ func (p Page) Total() (path string, total int) {
 	return path, total
 }
 
-// Partial returns the path of a member that reports missing elements, such as .errors. It returns "" without
-// such a member.
+// Partial returns the path of a member which reports that elements are missing, such as .errors. It returns "" if
+// there is no such member.
 func (p Page) Partial() string {
 	for _, m := range slices.Concat(p.objects...) {
 		if m.isNamed("partial") && hasContent(string(m.raw)) {
@@ -188,9 +191,9 @@ func (p Page) Partial() string {
 	return ""
 }
 
-// Maybe returns a sign that the list has a further page, where pages.txt does not have the name of the member or
-// header field. elements is the number of elements that were read. A sign is ".count is 500" or ".next_set has a
-// value". It returns "" without a sign.
+// Maybe returns a hint that the list may have a further page, such as ".count is 500" or ".next_set has a value". It
+// only considers members and header fields whose names are not listed in pages.txt, but contain listed words.
+// elements is the number of elements that have been read. Maybe returns "" if it finds no hint.
 func (p Page) Maybe(elements int) string {
 	for _, m := range slices.Concat(p.objects...) {
 		has := func(head string) bool {
@@ -214,12 +217,13 @@ func (p Page) Maybe(elements int) string {
 
 // nameWords matches each word of a name. date matches a JSON string that starts with a date.
 var (
+	// nameWords matches each word in a name such as nextPage. date matches a JSON string that starts with a date.
 	nameWords = words.Pattern(`[A-Z]*[a-z]+|[A-Z]+`)
 	date      = words.Pattern(`^"\d{4}-\d\d-\d\d|^"\w{3}, \d\d `)
 )
 
-// nextPage returns the NextPage of [status.Meaning]. An object that is the whole response is not a page, unless
-// the response has a link to another page.
+// nextPage returns a function for the field NextPage of a [status.Meaning]. If the whole response is a single object,
+// it counts as a page only if the response has a Link to another page.
 func nextPage(o *status.Observation) func(isWhole bool) string {
 	return func(isWhole bool) string {
 		if _, found := NextLink(o.Header["Link"]); found {
@@ -231,8 +235,8 @@ func nextPage(o *status.Observation) func(isWhole bool) string {
 	}
 }
 
-// FailedMember returns the path of the member by which document reports a failure at its top level. It returns ""
-// without such a member.
+// FailedMember returns the path of the member in document that reports a failure, without reading envelopes. It
+// returns "" if there is no such member.
 func FailedMember(document []byte) (member string) {
 	r := reading{}
 	if r.value(document, "", 0, top); r.said[top][state].Stage == Failed {
@@ -242,7 +246,7 @@ func FailedMember(document []byte) (member string) {
 }
 
 // NextLink returns the target of the first link to the next page. fields are the values of the Link header. The
-// target may be relative.
+// target may be a relative URL. found is false if there is no such link.
 func NextLink(fields []string) (target string, found bool) {
 	for _, link := range webLinks().FindAllStringSubmatch(strings.Join(fields, ", "), -1) {
 		if isNext(link[2]) {
@@ -252,9 +256,9 @@ func NextLink(fields []string) (target string, found bool) {
 	return "", false
 }
 
-// isNext reports whether params, the parameters of a link, contain the relation type "next". The first rel
-// parameter counts (RFC 8288 section 3.3). A link with an anchor parameter describes another resource than the
-// response, so isNext returns false.
+// isNext reports whether a link with the parameters params refers to the next page: its relation type is "next". If
+// there are several rel parameters, the first counts (RFC 8288 section 3.3). A link with an anchor parameter is not
+// about this response, so isNext returns false.
 func isNext(params string) bool {
 	rel := ""
 	for _, p := range webParams().FindAllStringSubmatch(params, -1) {
@@ -269,8 +273,8 @@ func isNext(params string) bool {
 }
 
 var (
-	// webLinks matches each link in Link header values, with its target and its parameters (RFC 8288 section 3).
-	// webParams matches each parameter of a link.
+	// webLinks matches each link in the values of a Link header, with its target and its parameters (RFC 8288 section
+	// 3). webParams matches each parameter of a link.
 	webLinks  = words.Pattern(`<([^>]*)>([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)`)
 	webParams = words.Pattern(`;\s*([^\s;,="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))`)
 )

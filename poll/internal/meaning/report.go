@@ -15,33 +15,32 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A Stage is the progress of an operation as a document reports it. If several members report a stage, the last
-// stage in the order of the constants counts.
+// A Stage is how far an operation has progressed, as a member of a document reports. If several members report a
+// stage, the greatest stage counts, in the order of the constants.
 type Stage uint8
 
 // The stages.
 const (
 	Unknown Stage = iota
 	Done
-	Odd  // a word without a known meaning, or final only in some APIs
+	Odd  // a word that is unknown, or that means the end only in some APIs
 	Open // the operation is still running
 	Failed
 )
 
-// A Statement is the information of one member about the operation. The zero value means that there is no such
-// member.
+// A Statement is the report of one member about an operation. The zero value means that there is no such member.
 type Statement struct {
 	Stage Stage
-	Path  string // ".state"
-	Raw   string // the value of the member, as JSON
+	Path  string // path of the member, such as ".state"
+	Raw   string // value of the member, as JSON
 }
 
 // String returns s as text, such as `.state is "running"`.
 func (s Statement) String() string { return s.Path + " is " + words.Excerpt([]byte(s.Raw)) }
 
-// Final returns a condition that the user may complete to name the final state, such as .state=="...". The condition
-// contains a number, boolean or list unchanged. Text and null become "...", and an object
-// becomes .NAME=="...". s must not be the zero Statement.
+// Final returns a condition for the final state, such as `.state=="..."`. The user has to replace the dots. A value
+// that is a number, a boolean or a list is left in the condition. For an object, the condition is `.NAME=="..."`
+// below its path. s must not be the zero Statement.
 func (s Statement) Final() string {
 	switch {
 	case s.Raw[0] == '{':
@@ -52,24 +51,25 @@ func (s Statement) Final() string {
 	return s.Path + "==" + s.Raw
 }
 
-// A Report holds the statements of a document about its operation.
+// A Report holds the statements of a document about an operation:
 //
-// State is the state of the operation. Sign reports that the operation is not done, and counts if State is
-// unknown. Wrong reports that something failed. Other is a state in an object that may describe anything, or in an
-// envelope too deep to count.
+//   - State is the state of the operation.
+//   - Sign reports that the operation is not done. It counts only if State is unknown.
+//   - Wrong reports a failure.
+//   - Other is a state in an object that may describe something else, or in an envelope that is nested too deeply.
 //
-// IsResult is true if the document may be the result of an operation. It is false for an empty object or list,
-// and for text that is neither an object nor a list. It is also false if a member may report that the operation
-// is running or has failed.
+// An envelope is an object around the operation, such as .data. IsResult is true if the document may be the result of
+// an operation. It is false for an empty object or list, for anything that is not an object or a list, and for a
+// document with a member that may report an unfinished or failed operation.
 type Report struct {
 	State, Sign, Wrong, Other Statement
 	IsResult                  bool
 }
 
-// read returns the statements of text, a response with the status code or exit code code. It reads a state at
-// the top level or in one envelope. A deeper state, or a state in any other object, never reports success. A
-// single word, with or without quotes, is the state if its meaning is known. Any other text without an object or
-// a list has the zero Report.
+// read returns the report in text, the document of a response or the output of a command. The parameter code is the
+// status code or the exit code. States count at the top level and in one envelope. A state that is nested more
+// deeply, or that is in any other object, never means success. If text is only a word, with or without quotes, the
+// word is the state, as long as its meaning is known. For any other text, the report is the zero Report.
 func read(text []byte, code int) Report {
 	text = bytes.TrimSpace(text)
 	isJSON := json.Valid(text)
@@ -80,7 +80,7 @@ func read(text []byte, code int) Report {
 		return Report{r.state(), r.first(sign), r.first(wrong), cmp.Or(r.said[deeper][state], r.said[other][state]),
 			!isEmpty && r.said[top][doubt].Path == ""}
 	}
-	if len(text) == 0 { // most commands print nothing: do not build the vocabulary
+	if len(text) == 0 { // most commands print nothing, and then need no vocabulary
 		return Report{}
 	}
 	path := "$body"
@@ -93,30 +93,30 @@ func read(text []byte, code int) Report {
 	return Report{}
 }
 
-// A kind is the subject of a statement, as operation.txt names it.
+// A kind is the subject of a statement. The names are those in operation.txt.
 type kind string
 
 const (
-	state     kind = "state"     // the state of the operation
+	state     kind = "state"     // the operation is in this state
 	sign      kind = "sign"      // the operation is not done yet
 	wrong     kind = "wrong"     // something failed
 	odd       kind = "odd"       // the outcome of a finished operation may be a failure
-	operation kind = "operation" // the document has an envelope that holds the operation
-	doubt     kind = "doubt"     // the document may not be a result
+	operation kind = "operation" // the document has an envelope around the operation
+	doubt     kind = "doubt"     // the document may not be the result of the operation
 )
 
-// A level is the position of a statement in the document.
+// A level is the place of a statement in the document.
 type level uint8
 
 const (
 	top    level = iota // in the document itself
 	inner               // in an envelope, such as .data or .job
-	deeper              // in an envelope in an envelope
-	other               // in an object that is not a known envelope, and may describe anything
+	deeper              // in an envelope inside another envelope
+	other               // in an object that is not a known envelope, and so may describe anything
 	levels
 )
 
-// within returns the level of the content of an envelope that is at level at.
+// within returns the level of the content of an envelope. at is the level of the envelope itself.
 func (at level) within() level {
 	if at == other {
 		return other
@@ -124,16 +124,16 @@ func (at level) within() level {
 	return min(at+1, deeper)
 }
 
-// A reading collects the statements of a document. For each kind and level it keeps the statement with the last
-// stage, and the first of several statements with that stage.
+// A reading collects the statements of a document. For each kind and level, it keeps the statement with the greatest
+// stage. If several statements have that stage, it keeps the first.
 type reading struct {
-	code string // the code of the response, in decimal
-	part bool   // the reading covers only an object such as .status
+	code string // the status code or exit code, in decimal
+	part bool   // the reading is only about the object in a member such as .status
 	said [levels]map[kind]Statement
 }
 
-// note keeps s, unless a statement of this kind and level has the same or a later stage. The zero Statement is
-// never kept.
+// note keeps s as the statement of kind k at the level at, if its stage is greater than the stage of the kept
+// statement. So it never keeps the zero Statement.
 func (r *reading) note(at level, k kind, s Statement) {
 	if r.said[at] == nil {
 		r.said[at] = make(map[kind]Statement)
@@ -143,11 +143,11 @@ func (r *reading) note(at level, k kind, s Statement) {
 	}
 }
 
-// maxNesting is the depth at which nested objects and lists are still read. The document has depth 0.
+// maxNesting is the greatest depth of objects and lists that are read. The document itself has the depth 0.
 const maxNesting = 3
 
-// value collects the statements of an object, or of the elements of a list. path is the path of raw, and "" for
-// the document. Any other value has no statements.
+// value collects the statements of raw, if raw is an object or a list. Any other value has no statements. path is the
+// path of raw, or "" for the document itself. depth is the nesting depth of raw, and at is its level.
 func (r *reading) value(raw []byte, path string, depth int, at level) {
 	if depth > maxNesting {
 		return
@@ -174,14 +174,15 @@ func (r *reading) value(raw []byte, path string, depth int, at level) {
 		switch {
 		case envelope != "":
 			r.value(m.raw, m.path, depth+1, at.within())
-		case m.raw[0] == '{' && len(members) <= 100: // a larger object is a table of past operations
+		case m.raw[0] == '{' && len(members) <= 100: // a larger object is probably a table of earlier operations
 			r.value(m.raw, m.path, depth+1, other)
 		}
 	}
 }
 
-// member collects the statements of m. The state of an object such as .status is the state in that object. A
-// state that repeats the code of the response, or is "ok", describes the response, so member leaves it out.
+// member collects the statements of m, a member at the level at. If the state is an object, as in .status.phase, the
+// state comes from the members of that object. A state that is "ok", or equal to the code of the response, is
+// ignored, because it describes the response instead of the operation.
 func (r *reading) member(at level, m member) {
 	stage := stageOf(string(m.raw))
 	for _, row := range vocabulary().rows(m.name) {
@@ -198,14 +199,15 @@ func (r *reading) member(at level, m member) {
 	}
 }
 
-// first returns the outermost statement of kind k at the top level and in the envelopes, or the zero Statement.
+// first returns the outermost statement of kind k, at the top level or in an envelope. It returns the zero Statement
+// if there is no such statement.
 func (r *reading) first(k kind) Statement {
 	return cmp.Or(r.said[top][k], r.said[inner][k], r.said[deeper][k])
 }
 
-// state returns the state of the operation. It is the state of the outermost object that is not done. If every
-// object is done, it is the state of the innermost. A success in an envelope within an envelope does not count
-// alone.
+// state returns the state of the operation. If objects inside each other have states, it is the outermost state that
+// is not done, or the innermost state if all of them are done. A done state alone in an envelope inside an envelope
+// does not count.
 func (r *reading) state() (s Statement) {
 	in := top
 	for at := top; at <= deeper && s.Stage <= Done; at++ {
@@ -218,25 +220,26 @@ func (r *reading) state() (s Statement) {
 			s, in = next, at
 		}
 	}
-	// A "success" next to an operation may describe the response.
+	// A "success" next to an operation may describe the response, and not the operation.
 	if s.isReply() && (r.first(sign).Stage > 0 || r.said[in][operation].Stage > 0) {
 		s = Statement{}
 	}
-	// A state in any other object counts if the rest of the document reports no more than a fine response.
+	// A state in any other object counts if the rest of the document only reports that the response succeeded.
 	if other := r.said[other][state]; other.Stage >= Open && (s.Stage == Unknown || s.isReply()) {
 		s = other
 	}
 	return s
 }
 
-// outlives reports whether s holds in spite of the statement in. A member .done that is true holds if in is an
-// unfinished state in .response. That object may be a resource with its own state.
+// outlives reports whether s remains the state of the operation although the statement in contradicts it. s is a
+// member .done that is true, and in is an unfinished state in .response: that object may be a resource with a state
+// of its own.
 func (s Statement) outlives(in Statement) bool {
 	isDone := s.Raw == "true" && strings.HasSuffix(s.Path, ".done")
 	return isDone && strings.Contains(in.Path, ".response.") && in.Stage > Done && in.Stage < Failed
 }
 
-// isReply reports whether s may describe the response rather than the operation: it is the word "success".
+// isReply reports whether s may describe the response rather than the operation, because it is the word "success".
 func (s Statement) isReply() bool {
 	return s.Stage == Done && flattened(s.Raw) == "success"
 }
@@ -244,23 +247,23 @@ func (s Statement) isReply() bool {
 //go:embed operation.txt
 var operationText string
 
-// A glossary is the content of operation.txt: the stages of words, the rows of members, and the kinds of envelopes.
-// The keys are names as flattened returns them.
+// A glossary is the content of operation.txt: the stages of words, the rows for members, and the kinds of envelopes.
+// The keys of the maps are spelled as flattened returns them.
 type glossary struct {
 	word    map[string]Stage
 	members map[string][]row
 	around  map[string]string
 }
 
-// A row is a line of operation.txt about a member. It applies if the value of the member meets test. Its stage
-// is stage, or the stage of the value if stage is Unknown.
+// A row is a line of operation.txt about members with certain names. It applies to a member whose value passes test.
+// The statement of the member then has the stage of the row or, if that is Unknown, the stage that the value means.
 type row struct {
 	test  string
 	kind  kind
 	stage Stage
 }
 
-// vocabulary returns the content of operation.txt, parsed at the first call.
+// vocabulary returns the content of operation.txt. The file is parsed at the first call.
 var vocabulary = sync.OnceValue(func() *glossary {
 	stages := map[string]Stage{"done": Done, "open": Open, "failed": Failed}
 	v := &glossary{map[string]Stage{}, map[string][]row{}, map[string]string{}}
@@ -281,15 +284,15 @@ var vocabulary = sync.OnceValue(func() *glossary {
 	return v
 })
 
-// rows returns the rows for members called name, with or without a leading "is".
+// rows returns the rows for members called name. A leading "is" in name does not count.
 func (v *glossary) rows(name string) []row {
 	return v.members[strings.TrimPrefix(flattened(name), "is")]
 }
 
-// maxWord is the length in bytes of the longest text that may be a word.
+// maxWord is the length of the longest text that may be a word of the vocabulary, in bytes.
 const maxWord = 240
 
-// stageOf returns the stage that text means. It returns Odd for a text that is not a known word.
+// stageOf returns the stage that text means. It returns Odd if the vocabulary does not contain text.
 func stageOf(text string) Stage {
 	if len(text) <= maxWord && !strings.ContainsAny(text, "{[") {
 		return cmp.Or(vocabulary().word[flattened(text)], Odd)
@@ -297,11 +300,11 @@ func stageOf(text string) Stage {
 	return Odd
 }
 
-// oddWord matches a JSON string that is one word. Other strings, such as a URL, are a result of the operation.
+// oddWord matches a JSON string that is a single word. Any other string, such as a URL, is a result of the operation.
 var oddWord = words.Pattern(`^"[\pL_-]+"$`)
 
-// isFor reports whether the value raw, which means stage, meets the test of the row. A test without a case below
-// is the value itself.
+// isFor reports whether the value raw passes the test of r. stage is the stage that raw means. A test that has no
+// case below is a value itself, which must be equal to raw.
 func (r row) isFor(raw string, stage Stage) bool {
 	switch r.test {
 	case "any":
@@ -312,7 +315,7 @@ func (r row) isFor(raw string, stage Stage) bool {
 		return stage != Done
 	case "some":
 		isNone := slices.Contains([]string{"none", "noerror", "noerrors"}, flattened(raw))
-		return hasContent(raw) && !isNone && stage != Done // a member errorCode may be "OK"
+		return hasContent(raw) && !isNone && stage != Done // for example, errorCode may be "OK"
 	case "open":
 		return stage == Open
 	case "failed":
@@ -327,10 +330,9 @@ func (r row) isFor(raw string, stage Stage) bool {
 	return raw == r.test
 }
 
-// isDoubtful reports whether m makes it doubtful that a document is the result of an operation. A member with
-// the name of a status code is doubtful if its number is neither 0 nor from 200 to 299. Any other member is
-// doubtful if its value is a string with a word for an open or failed state. A string with a slash is not
-// doubtful, since it may be a URL.
+// isDoubtful reports whether m casts doubt on a document that seems to be the result of an operation. If the name of
+// m means a status code, it does so with a number other than 0 and 200 to 299. Otherwise it does so with a string
+// that contains a word for an open or failed state. A string with a slash is excluded, because it may be a URL.
 func (m member) isDoubtful() bool {
 	text := string(m.raw)
 	if slices.Contains([]string{"code", "statuscode", "httpcode", "httpstatus", "httpstatuscode"}, flattened(m.name)) {
@@ -345,16 +347,16 @@ func (m member) isDoubtful() bool {
 	})
 }
 
-// A member is a name of a JSON object with its value, or a header field.
+// A member is a name and value in a JSON object, or a header field.
 type member struct {
 	name, path string
 	raw        json.RawMessage
-	key        string // the path of names as flattened returns them, without X-: ".meta.nextpage"
-	isNear     bool   // at the top level of a page, in its header, or in an object such as .meta
+	key        string // like path, but each name as flattened returns it, and without "X-", such as ".meta.nextpage"
+	isNear     bool   // the member is at the top level of a page, in the header, or in an object such as .meta
 }
 
-// membersOf returns the members of the JSON object, ordered by name. It keeps members with equal names, in the
-// order of the object. It returns nil for any other value.
+// membersOf returns the members of a JSON object, ordered by name. Members with equal names keep their order. It
+// returns nil if object is not a JSON object.
 func membersOf(object []byte) (all []member) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if begin, _ := d.Token(); begin != json.Delim('{') {
@@ -372,15 +374,17 @@ func membersOf(object []byte) (all []member) {
 	return all
 }
 
-// urlMember matches the name of a member, a space and its raw value, if the name means a URL and the value is a
-// URL or an absolute path.
+// urlMember matches the name of a member, a space and the member's raw value, if the name means a URL and the value
+// is a URL or an absolute path.
 var urlMember = words.Pattern(`^(?:[A-Za-z_]\w*)?(?i:url|uri|href|link|location|self|monitor|status) "(?:https?://|/)`)
 
-// otherURL matches the path of a member whose URL leads to a page for people, an input or a notification.
+// otherURL matches the path of a member with a URL that is not about the state of an operation: a page for people, an
+// input, or the target of a notification.
 var otherURL = words.Pattern(`(?i)(?:audio|avatar|callback|console|dashboard|docs?|html|image|media|video|web(?:hook)?)[._]?(?:url|uri|href|link)$`)
 
-// urlsIn returns the paths of the members of text that hold a URL, each in single quotes and starting with path.
-// It reads the document and three levels of objects below. URLs that otherURL matches are left out.
+// urlsIn returns the paths of those members in the JSON object text that hold a URL, except URLs that otherURL
+// matches. Each path is in single quotes, and starts with the parameter path. Objects are read up to three levels
+// below text.
 func urlsIn(text []byte, path string) (paths []string) {
 	for _, m := range membersOf(text) {
 		at := path + "." + m.name
@@ -393,12 +397,13 @@ func urlsIn(text []byte, path string) (paths []string) {
 	return paths
 }
 
-// idMember matches the name of a member, a space and its raw value, if the member holds the identifier of an
+// idMember matches the name of a member, a space and the member's raw value, if the member holds the identifier of an
 // operation.
 var idMember = words.Pattern(`^(?i:(?:(?:build|job|operation|request|run|task)_?)?(?:id|uuid)) ["\d]`)
 
-// idIn returns the path of the member of object that holds the identifier of an operation. It prefers ".id" and
-// otherwise takes the last name in alphabetical order, such as ".job_id". It returns "" without such a member.
+// idIn returns the path of the member that holds the identifier of an operation, such as ".job_id". If there are
+// several such members, idIn prefers ".id", and otherwise the last in alphabetical order. It returns "" if there is
+// no such member.
 func idIn(object []byte) (path string) {
 	for _, m := range membersOf(object) {
 		if idMember().MatchString(m.name+" "+string(m.raw)) && !strings.EqualFold(path, ".id") {
@@ -408,8 +413,8 @@ func idIn(object []byte) (path string) {
 	return path
 }
 
-// hasContent reports whether the JSON value raw holds anything. These values do not: null, false, "", [], zero
-// (also as a string), and an object whose members hold nothing.
+// hasContent reports whether the JSON value raw is more than a placeholder. It returns false for null, false, "", [],
+// for zero (also as a string), and for an object whose members all have no content.
 func hasContent(raw string) bool {
 	if raw[0] == '{' {
 		return slices.ContainsFunc(membersOf([]byte(raw)), func(m member) bool { return hasContent(string(m.raw)) })
@@ -418,7 +423,7 @@ func hasContent(raw string) bool {
 	return !slices.Contains([]string{"null", "false", `""`, "[]"}, strings.Join(strings.Fields(raw), "")) && (err != nil || n != 0)
 }
 
-// flattened returns the letters and digits of s in lower case.
+// flattened returns the letters and digits of s in lower case, so that TIMED_OUT and timedOut are equal.
 func flattened(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -11,68 +11,69 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// HTTP is the protocol of HTTP responses. Its fields and the observation's fields are the facts that determine
-// the meaning of a response.
+// HTTP is the protocol of HTTP responses. The fields are facts about one response. They determine the meaning of the
+// response, as the fields of the observation also do.
 type HTTP struct {
-	// ShouldRetry is the value of the header Stripe-Should-Retry or X-Should-Retry. It reports whether the
-	// request may be sent again. It is nil without such a header.
+	// ShouldRetry is the value of the header Stripe-Should-Retry or X-Should-Retry: whether the server permits to
+	// repeat the request. It is nil if the response has neither header.
 	ShouldRetry *bool
-	// Exhausted is true if the header reports that a rate limit is used up.
+	// Exhausted is true if the header reports that no request is left in a rate limit.
 	Exhausted bool
-	// Renewed is true if the credentials have been renewed since a 401 rejected them, so that the next attempt
-	// may succeed.
+	// Renewed is true if the server has rejected the credentials with a 401, and they have been renewed since. The
+	// next attempt may then succeed.
 	Renewed bool
 
-	// Origin is the scheme, host and port that returned the response; "" without a response.
+	// Origin is the scheme, host and port that returned the response, or "" without a response.
 	Origin string
-	// Redirect is the URL after a redirect, such as /login, or "". Elsewhere is true if the URL has a different
-	// origin.
+	// Redirect is the URL at the end of the redirects, such as "/login", or "" without a redirect. Elsewhere is true
+	// if that URL has a different origin than the request, and is not only the https form of the same origin.
 	Redirect  string
 	Elsewhere bool
-	// Moved is true if a redirect led to another page. Such a page has a different origin, path (a final slash
-	// does not count) or query (more parameters do not count). Moved is also true if the redirected request got
-	// no credentials, unlike the first request. If the other page or its member does not exist, the requested
-	// page or member may still exist.
+	// Moved is true if redirects led to another page, which has a different origin, path or query. A slash at the end
+	// of the path and additional query parameters do not count. Moved is also true if the last request, unlike the
+	// first, had no credentials. If the other page does not exist or lacks a member, the requested page may still
+	// exist or have the member.
 	Moved bool
-	// Date is the time of the response by the server's clock, or zero. Age is the time since Date according to a
-	// cache, or 0 for a response that is not from a cache. Started holds the Dates of the responses that
-	// redirected the start, by origin.
+	// Date is the time of the response by the server's clock, or the zero time. Age is the time that the response has
+	// spent in caches, or 0. Started holds the Dates of the responses that redirected the start request. Its keys are
+	// origins.
 	Date    time.Time
 	Age     time.Duration
 	Started map[string]time.Time
 
-	// Monitor is the kind of URL that returned the response.
+	// Monitor is the kind of the URL that returned the response.
 	Monitor Monitor
-	// Earlier is the last [Stated] of an earlier response from the followed URLs, or "".
+	// Earlier is the last result of [Stated] for earlier responses from followed URLs, or "".
 	Earlier string
-	// Accepted is true if an earlier response from the followed URL was a 202.
+	// Accepted is true if the followed URL has returned a 202 earlier.
 	Accepted bool
-	// Missing explains why a response that should name a URL to follow does not name such a URL. It is "" for
-	// other responses. A request without a named URL is repeated, unless it starts the operation.
+	// Missing is the reason why poll cannot follow a URL, for a response that should name a URL to follow. Otherwise
+	// it is "". poll then repeats the request, unless the request starts an operation.
 	Missing string
-	// Due is true while a request that changes something is not sent, for example after a rejection. No rule then
-	// turns this response into a SUCCESS.
+	// Due is true if a request that changes something on the server has not been processed yet, for example because
+	// the server rejected it. No rule can then turn the response into a SUCCESS.
 	Due bool
-	// Fresh is true for 10 s after the response to the start request, since the URL in that response may not
-	// exist immediately. The run sets Fresh.
+	// Fresh is true in the first 10 s after the response to the start request, because the URL in that response may
+	// not exist at once. The run sets Fresh.
 	Fresh bool
 }
 
-// A Monitor is a kind of URL that is polled.
+// A Monitor is a kind of URL that is polled, named after the place where the URL comes from.
 type Monitor uint8
 
 // The kinds of URL.
 const (
-	MonitorGiven    Monitor = iota // the probe's own URL
-	MonitorLocation                // Location of a 202: 202 while running, then the result
-	MonitorAzure                   // Azure-AsyncOperation or Operation-Location: a status document
-	MonitorBuilt                   // made from the document of the first response
-	MonitorResult                  // the URL of the result, named by a finished operation
-	MonitorCreated                 // Location of a 201, or of a 303 for the start: the created object, or the result
-	MonitorSeeOther                // Location of a 303 from a monitor: the result, or the monitor again
+	MonitorGiven    Monitor = iota // the URL of the user's request
+	MonitorLocation                // from the Location of a 202: returns 202 while the operation runs, then the result
+	MonitorAzure                   // from Azure-AsyncOperation or Operation-Location: returns a status document
+	MonitorBuilt                   // built from the first response, as --follow describes
+	MonitorResult                  // named by a finished operation: returns the result
+	MonitorCreated                 // from the Location of a 201, or of a 303 after the start request: returns the created object, or the result
+	MonitorSeeOther                // from the Location of a 303 that a polled URL has returned: returns the result, or leads back to that URL
 )
 
-// Succeeded reports whether a response has a status of 2xx or, if Accept is not nil, a status of Accept.
+// Succeeded reports whether the status of the response is 2xx or, if o.Accept is not nil, one of the codes in
+// o.Accept.
 func (h HTTP) Succeeded(o *status.Observation) bool {
 	switch {
 	case o.Code == nil:
@@ -83,16 +84,16 @@ func (h HTTP) Succeeded(o *status.Observation) bool {
 	return *o.Code >= 200 && *o.Code <= 299
 }
 
-// isStray reports whether the response is about a page other than the given page, and that page failed or does
-// not exist. The other page follows a redirect, or is the created object.
+// isStray reports whether the response does not describe the requested page: it is a 404, a 410 or a failure of
+// another page. That page is the target of a redirect, or an object that the operation has created.
 func (h HTTP) isStray(o *status.Observation) bool {
 	isAbsent := o.Code != nil && (*o.Code == http.StatusNotFound || *o.Code == http.StatusGone)
 	return (isAbsent || o.Failure != nil) && (h.Moved || h.Monitor == MonitorCreated)
 }
 
-// RefusedForLoad reports whether the server rejected the request because of load. Such responses are 429, and
-// 503 with a hint or Retry-After. 403 counts with a hint, Retry-After, an exhausted rate limit, or GitHub's
-// message about its secondary rate limit.
+// RefusedForLoad reports whether the server rejected the request because of load. That is true for each 429, and for
+// a 503 with a wait such as Retry-After. It is also true for a 403 with a wait, with an exhausted rate limit, or with
+// GitHub's message about its secondary rate limit. An accepted status never counts.
 func (h HTTP) RefusedForLoad(o *status.Observation) bool {
 	if o.Code == nil || o.Good() {
 		return false
@@ -109,7 +110,7 @@ func (h HTTP) RefusedForLoad(o *status.Observation) bool {
 	return false
 }
 
-// words returns the name of a status code, and the URL after a redirect.
+// words returns the status code with its name, and the URL at the end of the redirects, if there were any.
 func (h HTTP) words(code int) string {
 	if h.Redirect == "" {
 		return codeText(code)
@@ -117,7 +118,7 @@ func (h HTTP) words(code int) string {
 	return codeText(code) + " after a redirect to " + h.Redirect
 }
 
-// codeText returns a status code with its name, such as "HTTP 503 Service Unavailable".
+// codeText returns code with its name, such as "HTTP 503 Service Unavailable".
 func codeText(code int) string {
 	return strings.TrimSpace("HTTP " + strconv.Itoa(code) + " " + http.StatusText(code))
 }

@@ -1,4 +1,5 @@
-// Package ratelimit reads the limits of a server from the header of an HTTP response: Retry-After, quotas and similar fields.
+// Package ratelimit reads how long a server wants clients to wait, and how many requests it still permits. It finds
+// both in the header of an HTTP response, in Retry-After, RateLimit and similar fields.
 package ratelimit
 
 import (
@@ -17,30 +18,30 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// maxHint is the longest wait that is accepted. A later date is a mistake.
+// maxHint is the longest wait that a server can request. A later date is ignored as a mistake, and a larger number is
+// reduced to maxHint.
 const maxHint = 365 * 24 * time.Hour
 
-// maxSkew is the largest accepted difference between the clocks of the server and of this machine. With a larger
-// difference, the Date of the response is ignored.
+// maxSkew is the largest accepted difference between the server's clock and the clock of this machine. If the
+// difference is larger, the Date of the response is ignored.
 const maxSkew = 24 * time.Hour
 
-// secondaryLimitWait is the wait that GitHub requests at a secondary rate limit if the response has no other wait
-// (GitHub's documentation, "Rate limits for the REST API").
+// secondaryLimitWait is how long GitHub wants clients to wait after a response that reports a secondary rate limit
+// but names no wait (GitHub's documentation, "Rate limits for the REST API").
 const secondaryLimitWait = time.Minute
 
-// Read reads the limits from the response in o, which was received at now. It sets Hint, Exhausted, Quota, ShouldRetry,
-// Date and Age. The Hint is the first wait in the following list. If a field has several values, the longest wait
-// counts.
+// Read reads the server's limits from the response in o, which was received at the time now. It sets the fields Hint,
+// Quota and Remarks of o, and the fields Exhausted, ShouldRetry, Date and Age of h. The Hint is the first wait that
+// Read finds in this list. If a field occurs several times, the longest wait counts.
 //
-//  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds);
-//  2. Retry-After (RFC 9110 section 10.2.3);
-//  3. x-amz-retry-after (milliseconds);
-//  4. RateLimit (draft-ietf-httpapi-ratelimit-headers), when nothing remains;
-//  5. RateLimit-Reset, X-RateLimit-Reset or X-Rate-Limit-Reset when nothing
-//     remains;
-//  6. GitHub's message about its secondary rate limit in a 403 or 429.
+//  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds)
+//  2. Retry-After (RFC 9110 section 10.2.3)
+//  3. x-amz-retry-after (milliseconds)
+//  4. RateLimit (draft-ietf-httpapi-ratelimit-headers), if no request is left
+//  5. RateLimit-Reset, X-RateLimit-Reset or X-Rate-Limit-Reset, if no request is left
+//  6. GitHub's message about its secondary rate limit, in a 403 or 429
 //
-// A wait of 0 is ignored. A malformed value is ignored and leads to one of the Remarks, which does not repeat the value.
+// A wait of 0 is ignored. A malformed value is also ignored, but adds a remark, which does not repeat the value.
 func Read(o *status.Observation, h *meaning.HTTP, now time.Time) {
 	h.Date, _ = http.ParseTime(o.Header.Get("Date"))
 	age, _ := strconv.ParseUint(o.Header.Get("Age"), 10, 31)
@@ -58,8 +59,8 @@ func Read(o *status.Observation, h *meaning.HTTP, now time.Time) {
 	}
 }
 
-// hasLimits reports whether a name in header may be one of the fields that Read reads. It saves the search for each of
-// these names in most responses.
+// hasLimits reports whether header may have a field with a limit. It only compares parts of the names. Most responses
+// have no such field, so Read need not search for each name.
 func hasLimits(header http.Header) bool {
 	for name := range header {
 		if strings.Contains(name, "Retry") || strings.Contains(name, "Rate") || strings.Contains(name, "Poll") {
@@ -69,37 +70,39 @@ func hasLimits(header http.Header) bool {
 	return false
 }
 
-// A reader reads the header of one response.
+// A reader reads the limits in one response. It writes its results to the embedded Observation and HTTP.
 type reader struct {
 	*status.Observation
 	*meaning.HTTP
 	received time.Time
 }
 
-// wait parses the wait in value, like parseWait, on the clock of the server: the wait starts when the server sent the
-// response. In a response from a cache, Date is the time at the origin server, and Age the seconds since that time
-// (RFC 9111 section 5.1). Without a usable Date, the wait starts when the response was received.
+// wait is like parseWait, but measures a date by the server's clock: the wait starts when the server sent the
+// response. That time is Date plus, in a response from a cache, Age (RFC 9111 section 5.1). If Date is missing or
+// implausible, the wait starts when the response was received.
 func (r *reader) wait(value string, unit time.Duration) (wait time.Duration, ok bool) {
 	date := r.Date.Add(r.Age)
-	if date.Sub(r.received).Abs() > maxSkew { // the zero time without a Date
+	if date.Sub(r.received).Abs() > maxSkew { // also true without a Date, because r.Date is then the zero time
 		date = r.received
 	}
 	return parseWait(value, unit, date)
 }
 
-// ignore adds a remark that the header field name is ignored because of why. The remark does not hold the value.
+// ignore adds a remark that the header field called name is ignored. why is the reason.
 func (r *reader) ignore(name, why string) {
 	r.Remarks = append(r.Remarks, name+" ignored: "+why)
 }
 
-// value returns the value of the header field name, and whether the response has the field. It joins different values by
-// commas, as RFC 9110 section 5.3 allows: the result is neither a number nor a date, so callers ignore it.
+// value returns the value of the header field called name, and whether the response has that field. Different values
+// are joined by commas (RFC 9110 section 5.3). The joined string is neither a number nor a date, so callers ignore
+// it.
 func (r *reader) value(name string) (value string, sent bool) {
 	values := slices.Compact(slices.Clone(r.Header.Values(name)))
 	return strings.TrimSpace(strings.Join(values, ", ")), len(values) > 0
 }
 
-// shouldRetry returns the value of Stripe-Should-Retry or X-Should-Retry, or nil if neither is true or false.
+// shouldRetry returns the value of Stripe-Should-Retry or, failing that, of X-Should-Retry. It returns nil if neither
+// field is "true" or "false".
 func (r *reader) shouldRetry() *bool {
 	for _, name := range []string{"Stripe-Should-Retry", "X-Should-Retry"} {
 		switch value, sent := r.value(name); {
@@ -112,7 +115,8 @@ func (r *reader) shouldRetry() *bool {
 	return nil
 }
 
-// retryAfterHeaders are the header fields that hold a wait, in order of precedence, and the units of their numbers.
+// retryAfterHeaders lists the header fields that hold a wait, and the units of their numbers. Earlier fields take
+// precedence.
 var retryAfterHeaders = [...]struct {
 	name string
 	unit time.Duration
@@ -124,8 +128,8 @@ var retryAfterHeaders = [...]struct {
 	{"x-amz-retry-after", time.Millisecond},
 }
 
-// hint returns the longest wait in the header fields with this name, whose numbers count units. It returns nil without a
-// wait greater than 0.
+// hint returns the longest wait in the header fields called name, or nil if all waits are 0. unit is the unit of
+// numbers in these fields.
 func (r *reader) hint(name string, unit time.Duration) *status.Hint {
 	var longest time.Duration
 	for _, value := range r.Header.Values(name) {
@@ -141,8 +145,9 @@ func (r *reader) hint(name string, unit time.Duration) *status.Hint {
 	return &status.Hint{Wait: longest, Source: name}
 }
 
-// Parse parses a wait that starts now: a duration such as "5s", or the value of a Retry-After. ok is false if text is
-// not a wait, or if the wait is longer than a year. A date that has passed is a wait of 0.
+// Parse parses text, a wait that starts at the time now: a duration such as "5s", or the value of a Retry-After
+// field. ok is false if text is not a wait, or if the wait is longer than a year. For a date before now, the wait is
+// 0 and ok is true.
 func Parse(text string, now time.Time) (wait time.Duration, ok bool) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return d, d >= 0 && d <= maxHint
@@ -151,10 +156,14 @@ func Parse(text string, now time.Time) (wait time.Duration, ok bool) {
 	return max(wait, 0), ok || wait < 0
 }
 
-// parseWait parses a wait that starts now: a number of units, or a date of RFC 9110 section 5.6.7 or RFC 3339. A number
-// that is too large for a wait is the time since 1970, if that time is at most ten years ago and at most a year ahead.
-// Any other large number is the longest wait, since the server wants the client to be patient. For a date that has
-// passed, wait is negative and ok is false. For a malformed value, wait is 0 and ok is false.
+// parseWait parses value, a wait that starts at the time now. value is a number of units, or a date as in RFC 9110
+// section 5.6.7 or RFC 3339.
+//
+// A number that exceeds maxHint is probably a time, counted from 1970. It is read as a time if that time is less than
+// ten years before and at most one year after now. Any other large number means maxHint, because the server wants the
+// client to be patient.
+//
+// For a time before now, wait is negative and ok is false. For a malformed value, wait is 0 and ok is false.
 func parseWait(value string, unit time.Duration, now time.Time) (wait time.Duration, ok bool) {
 	var date time.Time
 	n, err := parseDecimal(value)
@@ -179,8 +188,8 @@ func parseWait(value string, unit time.Duration, now time.Time) (wait time.Durat
 	return wait, wait >= 0
 }
 
-// sinceEpoch returns the time n seconds, milliseconds, microseconds or nanoseconds after 1970. It uses the first of these
-// units that yields a time before the year 5139.
+// sinceEpoch returns the time that is n seconds, milliseconds, microseconds or nanoseconds after 1970. It takes the
+// first of these units that yields a year before 5139.
 func sinceEpoch(n float64) time.Time {
 	const tooLate = 1e11
 	for n >= tooLate {
@@ -189,8 +198,9 @@ func sinceEpoch(n float64) time.Time {
 	return time.UnixMicro(int64(n * 1e6))
 }
 
-// parseDecimal parses digits with at most one point and an optional exponent. Only the exponent may have a sign. Unlike
-// [strconv.ParseFloat], parseDecimal rejects hexadecimal numbers, infinities and NaN.
+// parseDecimal parses a number of decimal digits with an optional decimal point and an optional exponent. Only the
+// exponent may have a sign. In contrast to [strconv.ParseFloat], parseDecimal rejects hexadecimal numbers, infinities
+// and NaN.
 func parseDecimal(value string) (float64, error) {
 	if strings.Trim(value, "0123456789.eE+-") != "" || strings.HasPrefix(value, "+") || strings.HasPrefix(value, "-") {
 		return 0, strconv.ErrSyntax
@@ -198,8 +208,8 @@ func parseDecimal(value string) (float64, error) {
 	return strconv.ParseFloat(value, 64)
 }
 
-// isSecondaryLimit reports whether a response reports GitHub's secondary rate limit, for too many requests in a short
-// time. Such a response need not have a header field with a limit.
+// isSecondaryLimit reports whether a response is GitHub's message about a secondary rate limit, which limits many
+// requests in a short time. The header of such a response may not mention any limit.
 func isSecondaryLimit(code int, body []byte) bool {
 	if code != http.StatusForbidden && code != http.StatusTooManyRequests {
 		return false
@@ -208,11 +218,11 @@ func isSecondaryLimit(code int, body []byte) bool {
 	return bytes.Contains(text, []byte("secondary rate limit"))
 }
 
-// rateLimit returns the wait until the quota is renewed, if no request is left. Otherwise it returns nil. It also sets
-// Quota and Exhausted.
+// rateLimit returns the wait until the server permits requests again, or nil if requests are left. It also sets Quota
+// and Exhausted.
 func (r *reader) rateLimit() *status.Hint {
 	if r.Age > 0 {
-		return nil // a response from a cache does not show the current quota
+		return nil // a response from a cache does not have the current quota
 	}
 	hint := r.rateLimitField()
 	for _, prefix := range []string{"RateLimit-", "X-RateLimit-", "X-Rate-Limit-"} {
@@ -223,8 +233,9 @@ func (r *reader) rateLimit() *status.Hint {
 	return hint
 }
 
-// left records that n requests are left until reset has passed. If several limits apply, the Quota is the limit that
-// allows the fewest requests per second. A reset of 0 or less is unknown, and sets no Quota.
+// left records a limit: n requests are left until the duration reset has passed. If there are several limits, Quota
+// becomes the limit with the lowest request rate. If reset is 0 or less, the time of the reset is unknown, and left
+// sets only Exhausted.
 func (r *reader) left(n float64, reset time.Duration) {
 	r.Exhausted = r.Exhausted || n == 0
 	if reset <= 0 {
@@ -236,11 +247,12 @@ func (r *reader) left(n float64, reset time.Duration) {
 	}
 }
 
-// perSecond returns the request rate that uses up q exactly at its reset.
+// perSecond returns the number of requests per second that uses up q exactly at its reset.
 func perSecond(q *status.Quota) float64 { return float64(q.Remaining) / q.Reset.Seconds() }
 
-// rateLimitReset reads the older header fields, whose names start with prefix: Remaining, and Reset as seconds or as a
-// time. In a 429 without Remaining, no request is left. It returns nil if requests are left.
+// rateLimitReset reads a pair of older header fields, called Remaining and Reset after prefix. Reset is in seconds or
+// a time. If Remaining is 0, or missing from a 429, rateLimitReset returns the wait until the reset. In any other
+// case it returns nil.
 func (r *reader) rateLimitReset(prefix string) *status.Hint {
 	value, sent := r.value(prefix + "Remaining")
 	remaining, err := parseDecimal(value)
@@ -261,8 +273,8 @@ func (r *reader) rateLimitReset(prefix string) *status.Hint {
 	return r.hint(prefix+"Reset", time.Second)
 }
 
-// rateLimitField reads the structured field RateLimit (RFC 9651). It returns the longest wait among the limits without
-// remaining requests, or nil if there is no such limit.
+// rateLimitField reads the header field RateLimit, a structured field (RFC 9651) that may have several limits. It
+// returns the longest wait for the limits that leave no requests, or nil if every limit leaves requests.
 func (r *reader) rateLimitField() (hint *status.Hint) {
 	const name = "RateLimit"
 	values := r.Header.Values(name)
@@ -283,15 +295,16 @@ func (r *reader) rateLimitField() (hint *status.Hint) {
 	return hint
 }
 
-// A limit is one member of RateLimit.
+// A limit is one member of the header field RateLimit.
 type limit struct {
-	remaining int64 // -1 if the member does not have it
-	reset     int64 // seconds, at most a year; -1 if the member does not have it
+	remaining int64 // number of requests that are left; -1 if the member does not have that number
+	reset     int64 // seconds until the reset, at most a year; -1 if the member does not have that number
 }
 
-// parseLimits parses the values of RateLimit. Each is a list of policies with the remaining requests and the seconds until
-// the reset, `"default";r=50;t=30`, or the dictionary of earlier drafts, `limit=100, remaining=50, reset=30`. It returns
-// nil if the values are malformed, or if one member lacks the remaining requests, as the draft demands.
+// parseLimits parses values, the values of the header field RateLimit. In the current draft, each member of the field
+// is a policy with the number of requests left and the seconds until the reset, as in `"default";r=50;t=30`. In
+// earlier drafts the field is a dictionary, as in `limit=100, remaining=50, reset=30`. parseLimits returns nil if
+// values are malformed, or if a member lacks the number of requests left, which the draft demands.
 func parseLimits(values []string) (limits []limit) {
 	list, err := httpsfv.UnmarshalList(values)
 	for _, member := range list {
@@ -315,7 +328,8 @@ func parseLimits(values []string) (limits []limit) {
 	return limits
 }
 
-// number returns value if it is an integer that is not negative. It returns -1 for any other value.
+// number returns value as an integer. It returns -1 if value is not an integer or is negative. The second argument is
+// ignored.
 func number(value any, _ bool) int64 {
 	if item, ok := value.(httpsfv.Item); ok {
 		value = item.Value
