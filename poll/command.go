@@ -86,8 +86,8 @@ func (c Command) Plan() Plan {
 	return Plan{Name: c.Target(), Origin: c.origin(), Invalid: process.Command(c).Check(), streams: c.Stream, lines: c.Stream}
 }
 
-// A commandProbe runs the program in each attempt of a wait. Its session also collects the exit codes of
-// processes that earlier attempts left running.
+// A commandProbe runs the program in each attempt of a wait. Its session also reaps the processes that earlier
+// attempts have left running, as soon as they exit.
 type commandProbe struct {
 	*process.Session
 	origin string

@@ -1,5 +1,5 @@
-// Package poll waits for an asynchronous operation. It checks the operation again and again, with
-// growing waits in between, until the operation is done or has failed.
+// Package poll waits until an asynchronous operation is done. It checks the operation repeatedly, with
+// increasing waits between the checks, until the operation has succeeded or failed.
 //
 // [GetJSON] requests a URL until the response meets a condition, and decodes that response:
 //
@@ -12,14 +12,14 @@
 //		return job, err == nil && job.Finished, err
 //	})
 //
-// An error of the function does not end the wait, since the next call may succeed.
-// [Permanent] marks an error that ends the wait, and [Throttled] an error that makes the next wait longer.
-// The wait ends when ctx is done. [UntilWith] sets other limits and schedules.
+// If the function returns an error, Until calls the function again, because the next call may succeed.
+// [Permanent] marks an error that ends the wait, and [Throttled] an error that makes the next wait longer. The
+// wait also ends when ctx is done. Use [UntilWith] to set other limits or another schedule.
 //
-// A [Poller] has every setting. Its [Probe] checks the operation once: [HTTP] sends a request, [Command]
-// runs a program, [TCP] opens a connection, and a [ProbeFunc] calls a Go function. [Wrap] puts a function
-// around a probe. The rules, from package status, give each response a verdict. The schedule comes from
-// package backoff or backoff/learn:
+// A [Poller] offers all settings. Its [Probe] checks the operation once: [HTTP] sends a request, [Command] runs
+// a program, [TCP] opens a connection, and a [ProbeFunc] calls a Go function. [Wrap] adds a function to an
+// existing probe, for example to change its responses. The rules, from package status, determine the verdict on
+// each response. The schedule, from package backoff or backoff/learn, determines the waits:
 //
 //	rules, err := status.Until(`.state == "done"`)
 //	...
@@ -30,29 +30,30 @@
 //	}
 //	outcome, err := p.Run(ctx)
 //
-// Each response gets one of four verdicts. SUCCESS and ERROR end the wait; after NOT_READY and
-// THROTTLED the wait continues. A server can make the wait before the next attempt longer, for example
-// with Retry-After. The deadline is the earlier of ctx's deadline and the end of Timeout. The last wait
-// before the deadline is shortened to leave time for one more attempt.
+// There are four verdicts. SUCCESS and ERROR end the wait; after NOT_READY and THROTTLED the wait continues. A
+// server can make the next wait longer, for example with a Retry-After header. The deadline is the earlier of
+// ctx's deadline and the end of Timeout. The last wait before the deadline is shortened, if necessary, so that
+// there is time for one more attempt.
 //
-// The error reports how the wait ended: errors.Is(err, poll.TimedOut) and errors.Is(err,
-// context.DeadlineExceeded) hold after the deadline, and errors.Is(err, poll.Interrupted)
-// holds if ctx was canceled. [Poller.Events] reports every wait and attempt as it happens.
+// The error shows how the wait ended. After the deadline, errors.Is(err, poll.TimedOut) and errors.Is(err,
+// context.DeadlineExceeded) are true. If ctx was canceled, errors.Is(err, poll.Interrupted) is true.
+// [Poller.Events] reports each wait and each attempt as it happens.
 //
-// A [State] has the facts that a later run needs to continue a wait. With the JSON form of the State,
-// [Poller.Past] continues the wait in another process. [Poller.Step] makes one attempt of a wait that
-// a workflow engine drives.
+// A [State] is what a later run needs to continue a wait. It can be stored as JSON; to continue in another
+// process, set [Poller.Past]. [Poller.Step] makes only one attempt at a time, for programs that do the waiting
+// themselves, such as a workflow engine.
 //
-// A [Group] waits for many Pollers, until all of them, or a given number, have succeeded. Its requests
-// share a [Limiter], so that no origin gets more requests than it allows. A [Pacer] is a Limiter in
-// memory, and package fleet has a Limiter for several processes.
+// A [Group] waits for many Pollers, until all of them or a given number have succeeded. Their requests can
+// share a [Limiter], so that no origin receives more requests than it allows. A [Pacer] is a Limiter for one
+// process, and package fleet provides a Limiter for several processes.
 //
 // # Compatibility
 //
-// Before v1 a release may change this package; the change log lists the changes. From v1 on, code that
-// compiles with one release compiles with the next release and means the same. The wording of
-// reasons and errors may change at any time: compare errors with errors.Is, and verdicts by
-// their status. Only the release that wrote the JSON form of a [State] is sure to read it; the change
-// log names later releases that read it, too. The command has promises of its own: exit codes, flags,
-// variables, and JSON with "v": 1 stay.
+// Before v1, any release may change this package; the change log lists the changes. From v1 on, code that
+// compiles with one release compiles with the next, and behaves in the same way. The wording of reasons and
+// errors may change at any time, so compare errors with errors.Is, and verdicts by their status.
+//
+// The JSON form of a [State] can be read by the release that wrote it. Later releases can read it if the change
+// log says so. The poll command makes promises of its own: its exit codes, flags and environment variables do
+// not change, and neither does its JSON output with "v": 1.
 package poll

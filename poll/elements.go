@@ -17,7 +17,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A listed is one element of the list in a response.
+// listed is one element of the list in a response.
 type listed struct {
 	id   string    // name of the element; "" until listReader.name sets it
 	json *expr.Doc // the element itself

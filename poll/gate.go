@@ -167,9 +167,9 @@ func (g *gate) work(ctx context.Context) (stop func(), err error) {
 	}, nil
 }
 
-// A paced delays the requests within one attempt, so that each request takes a slot (a time to send one
-// request) from the limiter. The slot for the first request to the attempt's own origin was taken before the
-// attempt started.
+// paced delays the requests within one attempt, so that each request takes a slot (a time to send one request)
+// from the limiter. The slot for the first request to the attempt's own origin was taken before the attempt
+// started.
 type paced struct {
 	w       *wait
 	clock   *clock                    // the attempt's clock; nil without an AttemptTimeout

@@ -24,8 +24,8 @@ const (
 	hintSpread = 0.1
 )
 
-// A standing is how far a wait has come: its state, its settings and its last attempt. Its methods use nothing
-// else, except the current time and the randomness of Rand.
+// standing describes how far a wait has come: its state, its settings and its last attempt. Its methods use
+// nothing else, except the current time and the randomness of Rand.
 type standing struct {
 	State
 	p        Poller        // the settings, with defaults filled in
@@ -34,8 +34,7 @@ type standing struct {
 	last     *conclusion   // the last attempt
 }
 
-// A listing holds what a list contributes to the plan for the next attempt. It is zero for a wait without a
-// list.
+// listing holds what a list contributes to the plan for the next attempt. It is zero for a wait without a list.
 type listing struct {
 	confirmAt time.Time     // time from which an attempt can confirm the list; zero if that is not the purpose of the next attempt
 	streak    int           // number of consecutive complete responses after which some element's SUCCESS still had to be confirmed

@@ -39,7 +39,7 @@ type Attempt struct {
 	limits *limits // nil if the attempt does not belong to a running wait
 }
 
-// A limits holds what a wait imposes on the requests of one attempt.
+// limits holds what a wait imposes on the requests of one attempt.
 type limits struct {
 	request.Attempt          // only the fields Pace, Timeout and Anew are set
 	continues       bool     // the wait keeps to Report.Next, so an HTTP may start or follow an operation
@@ -128,7 +128,7 @@ func (f ProbeFunc) Check(ctx context.Context, a Attempt) Report {
 // Plan returns the zero Plan.
 func (f ProbeFunc) Plan() Plan { return Plan{} }
 
-// An impossible is a probe whose attempts cannot succeed, because of err.
+// impossible is a probe whose attempts cannot succeed, because of err.
 type impossible struct {
 	name string
 	err  error
@@ -164,7 +164,7 @@ func Wrap(p Probe, check func(ctx context.Context, a Attempt, next func(context.
 	return wrapped{p, check}
 }
 
-// A wrapped is the Probe that Wrap returns.
+// wrapped is the Probe that Wrap returns.
 type wrapped struct {
 	inner Probe
 	check func(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation

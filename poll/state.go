@@ -61,7 +61,7 @@ type State struct {
 	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
 }
 
-// A progress holds the fields of State that only a later run uses.
+// progress holds the fields of State that only a later run uses.
 type progress struct {
 	// Sum is the CRC-32 checksum (IEEE) of the last response. Changed is the time at which Sum last changed.
 	Sum     uint32    `json:"sum,omitempty"`
@@ -141,7 +141,7 @@ type keptState struct {
 	plainState
 }
 
-// A plainState is a State without methods, so that package json encodes its fields.
+// plainState is a State without methods, so that package json encodes its fields.
 type plainState State
 
 // MarshalJSON implements [json.Marshaler].

@@ -15,20 +15,23 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A conclusion is an attempt that has ended, or a message, with its verdict.
+// A conclusion is the result of an attempt that has ended, or of a message of a stream: the observation and the
+// verdict on it.
 type conclusion struct {
 	observation *status.Observation
 	verdict     status.Verdict
-	begun       time.Time // when the attempt started or, for a response from a cache, the earliest time when it was made
+	begun       time.Time // start of the attempt or, for a response from a cache, the earliest time at which the server may have created it
 	took        time.Duration
-	isOutdated  bool // see wait.outdated
-	isHeld      bool // poll ended the stream, since its verdict has held long enough
+	isOutdated  bool // the response came from a cache and predates an earlier response; see wait.outdated
+	isHeld      bool // the stream was ended early because its verdict had lasted long enough
 }
 
-// freshFor is how long an operation may be invisible after its start: a 404 is NOT_READY in that time.
+// freshFor is the time after the start of an operation during which a 404 is NOT_READY, because the operation
+// may not be visible yet.
 const freshFor = 10 * time.Second
 
-// evaluateResponse evaluates the observation of an attempt, and updates the State.
+// evaluateResponse evaluates the observation o of an attempt that took the duration took, and updates the
+// State.
 func (w *wait) evaluateResponse(o status.Observation, took time.Duration) {
 	if w.stream.isUncounted {
 		w.count(w.complete)
@@ -44,7 +47,7 @@ func (w *wait) evaluateResponse(o status.Observation, took time.Duration) {
 	}
 	w.readHint(&o, time.Now())
 	w.annotate(&o, time.Now(), took)
-	if w.stream.decided { // by the last message
+	if w.stream.decided { // the last message has decided the wait
 		w.last.took = took
 	} else {
 		ctx, cancel := w.context(w.p.AttemptTimeout)
@@ -56,13 +59,14 @@ func (w *wait) evaluateResponse(o status.Observation, took time.Duration) {
 		w.Refusals++
 	}
 	if w.stream.messages > 0 && took > w.Previous {
-		// The schedule restarts. Shorter streams do not restart it, so that a server that ends each stream at once gets fewer
-		// and fewer requests.
+		// Restart the schedule, since the stream lasted longer than the last wait. A shorter stream does not
+		// restart it, so that a server that ends every stream immediately receives fewer and fewer requests.
 		w.Anew, w.Previous = w.Attempts, 0
 	}
 	w.Starting = w.Starting && w.isStartLost()
 	if w.Began.IsZero() {
-		// The attempt was to start the operation. After the response the schedule restarts.
+		// The purpose of the attempt was to start the operation. If the operation has started, the schedule
+		// restarts.
 		w.Sent++
 		if !w.planned.Once {
 			w.Began, w.Previous, w.Refusals = w.Last, 0, 0
@@ -71,14 +75,15 @@ func (w *wait) evaluateResponse(o status.Observation, took time.Duration) {
 	}
 }
 
-// readHint sets the hint of o to the wait that RetryAfter names in its document, if this wait is longer than the
-// wait of the header.
+// readHint evaluates Poller.RetryAfter on the document of o. If the document requests a longer wait than the
+// Retry-After header, that wait becomes the hint of o. If the value is not a wait, readHint records a note
+// instead.
 func (w *wait) readHint(o *status.Observation, now time.Time) {
 	x := w.p.RetryAfter
-	if x == nil || o.Failure != nil || o.Truncated || o.Ended { // the document is not whole
+	if x == nil || o.Failure != nil || o.Truncated || o.Ended { // there is no complete document
 		return
 	}
-	w.ignored = "" // the note is about the last response
+	w.ignored = "" // a note about an earlier response no longer applies
 	v := x.Eval(status.Environment(o)).Value()
 	if v.Type == "null" || !v.Exists() {
 		return
@@ -91,27 +96,28 @@ func (w *wait) readHint(o *status.Observation, now time.Time) {
 	}
 }
 
-// isStartLost reports whether the last attempt may have started the operation without a response.
+// isStartLost reports whether the operation may have been started although no response to the start request
+// arrived.
 func (w *wait) isStartLost() bool {
 	o := w.last.observation
 	isLost := o.Failure != nil && o.Failure.Kind == status.FailureMayHaveStarted
 	return isLost || o.Stopped() && o.Next == "" && !w.planned.Once
 }
 
-// annotate adds the facts of the run to an observation: the number of the attempt, the elapsed time, the target,
-// and how long the response has been unchanged. now is when the response was complete, and took the duration of
-// the attempt.
+// annotate adds to o what the probe does not know: the number of the attempt, the elapsed time, the target, and
+// how long the response has been unchanged. The argument now is the time when the response was complete, and
+// took is the duration of the attempt.
 func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration) {
 	o.Attempt, o.Elapsed, o.Target, o.Matched = w.Attempts, now.Sub(w.Start)-took, w.p.Target, w.Matched
 	o.Accept = w.p.Rules.Accept
 	w.noteChange(o, now)
 }
 
-// evaluate evaluates an observation, and records the conclusion. took is the duration of the attempt, 0 for a message.
+// evaluate determines the verdict on o and records it. took is the duration of the attempt, or 0 for a message.
 func (w *wait) evaluate(ctx context.Context, o *status.Observation, took time.Duration) {
 	c := &conclusion{observation: o, begun: time.Now().Add(-took), took: took, isHeld: o.Failure != nil && o.Failure.Err == errConfirm}
 	if isAged(o) {
-		c.begun = c.begun.Add(-meaning.Of(o).Age - time.Second) // the Age counts whole seconds
+		c.begun = c.begun.Add(-meaning.Of(o).Age - time.Second) // Age is in whole seconds, so the response may be up to a second older
 	}
 	v, outdated := &c.verdict, w.outdated(o, c.begun)
 	c.isOutdated = outdated != ""
@@ -135,21 +141,22 @@ func (w *wait) evaluate(ctx context.Context, o *status.Observation, took time.Du
 		}
 	}
 	w.record(c)
-	if w.stream.messages > 0 { // a further attempt needs only the time to its first message
+	if w.stream.messages > 0 { // only the time to the first message matters for planning a stream
 		took = w.stream.firstAfter
 	}
 	w.measure(took, c)
 }
 
-// verdict evaluates the rules.
+// verdict returns the verdict of the rules on o.
 func (w *wait) verdict(ctx context.Context, o *status.Observation) status.Verdict {
 	v := w.p.Rules.Classify(ctx, *o)
 	v.Concludes = meaning.Concludes(o, v)
 	return v
 }
 
-// count adds c to the coach, and sets the hints about c. It takes several times as long as the verdict. So, if
-// messages come fast, only the last message is counted, and the messages that may end the wait.
+// count passes c to the coach, and adds the coach's first hints to the verdict. This takes several times as
+// long as the verdict itself. When messages arrive quickly, it is therefore called only for the last message
+// and for messages that may end the wait.
 func (w *wait) count(c *conclusion) {
 	w.stream.isUncounted = false
 	w.coach.Add(c.observation, &c.verdict)
@@ -158,19 +165,20 @@ func (w *wait) count(c *conclusion) {
 	}
 }
 
-// noteMatch records that a rule for NOT_READY matched a response, which was successful or not.
+// noteMatch records in the State that a NOT_READY rule decided the verdict v. isGood is true if the response
+// was successful.
 func (w *wait) noteMatch(v *status.Verdict, isGood bool) {
 	wasGood, isKnown := w.Matched[v.Rule]
 	if v.Status != status.NotReady || v.Rule == "" || isKnown && (wasGood || !isGood) {
 		return
 	}
-	matched := map[string]bool{} // a new map, since copies of the state share the old one
+	matched := map[string]bool{} // a new map, because copies of the State share the old map
 	maps.Copy(matched, w.Matched)
 	matched[v.Rule] = isGood
 	w.Matched = matched
 }
 
-// record keeps c as the conclusion of the last attempt, and updates the State.
+// record makes c the last conclusion, and updates the State.
 func (w *wait) record(c *conclusion) {
 	v := &c.verdict
 	if c.observation.Ended && v.Status == status.Success && w.stream.countsSeen && w.p.SuccessThreshold.Times > 1 {
@@ -186,15 +194,15 @@ func (w *wait) record(c *conclusion) {
 	w.wasPending = w.wasPending || !isBetween && c.observation.Failure == nil && w.Status != status.Success
 }
 
-// conclude returns the state after an attempt, or a message, that ended at now. isBetween means that the verdict
-// neither confirms nor breaks the verdicts before.
+// conclude returns the State that follows s after the conclusion c at the time now. If isBetween is true, the
+// verdict neither continues nor interrupts the sequence of equal verdicts.
 func conclude(s State, c *conclusion, isBetween bool, now time.Time) State {
 	o, v := c.observation, c.verdict
 	s.Hint, s.Reason = o.Hint, v.Reason
 	switch {
 	case isBetween, isStreamEnd(c):
 		return s
-	case isCut(c) && s.Streak > 0 && s.Status.Ends(): // the next run confirms the verdicts of this run
+	case isCut(c) && s.Streak > 0 && s.Status.Ends(): // keep the sequence of verdicts, which the next run can continue
 		return s
 	case isCut(c):
 		s.Status, s.Streak = v.Status, 0
@@ -210,27 +218,29 @@ func conclude(s State, c *conclusion, isBetween bool, now time.Time) State {
 	return s
 }
 
-// isCut reports whether an attempt shows nothing: the run ended before the response, or before the rules were evaluated.
+// isCut reports whether c says nothing about the operation, because the run ended before the response was
+// complete or before the rules were evaluated.
 func isCut(c *conclusion) bool { return c.observation.Stopped() || c.verdict.Abandoned }
 
-// isStreamEnd reports whether an attempt is the end of a stream that decides nothing, so that the verdict of the messages
-// holds.
+// isStreamEnd reports whether c is the end of a stream without a deciding verdict. The verdict on the messages
+// then remains valid.
 func isStreamEnd(c *conclusion) bool {
 	return c.observation.Ended && c.verdict.Status == status.NotReady
 }
 
-// isBetween reports whether a message is a line that no rule matches after a line that is SUCCESS, or a response
-// is outdated after a response that is SUCCESS or ERROR: neither ends the count.
+// isBetween reports whether c leaves the sequence of equal verdicts as it is: it neither counts nor interrupts.
+// That applies to a line that no rule matches if it follows a line with SUCCESS, and to an outdated response if
+// it follows a SUCCESS or ERROR.
 func (w *wait) isBetween(c *conclusion) bool {
 	isLine := w.stream.countsSeen && c.observation.Message && c.verdict.Rule == ""
 	return c.verdict.Status == status.NotReady && (isLine && w.isToConfirm() || c.isOutdated && w.isUnconfirmed())
 }
 
-// noteChange sets how long the responses have been equal, and reports whether this response differs from the
-// previous response. A truncated response counts as different, since the missing part may differ.
+// noteChange sets o.Unchanged, the time for which the responses have been equal. It reports whether o differs
+// from the previous response. A truncated response counts as different, because the missing part may differ.
 func (w *wait) noteChange(o *status.Observation, now time.Time) (changed bool) {
 	if o.Failure == nil {
-		sum := crc32.ChecksumIEEE(o.Body) // its table is the fastest to build
+		sum := crc32.ChecksumIEEE(o.Body) // chosen because its table is the fastest to build
 		for _, page := range o.Pages {
 			sum = crc32.Update(sum, crc32.IEEETable, page)
 		}
@@ -245,15 +255,17 @@ func (w *wait) noteChange(o *status.Observation, now time.Time) (changed bool) {
 }
 
 const (
-	// eventEvery is the least time between two EventMessages, except for a first burst: messages may use up
-	// eventBurst in advance.
+	// eventEvery is the minimum average time between two EventMessages. After a quiet period, events may come
+	// faster, up to eventBurst ahead of this average.
 	eventEvery = 100 * time.Millisecond
 	eventBurst = 2 * time.Second
 )
 
-// evaluateMessage evaluates a message, and reports whether the attempt has to end with this message.
+// evaluateMessage evaluates the message o, and emits an EventMessage unless messages arrive too quickly. It
+// returns true if the attempt has to end: the message decides the wait, or the consumer has ended the
+// iteration.
 func (w *wait) evaluateMessage(ctx context.Context, o status.Observation) (enough bool) {
-	if w.classify != nil || w.stream.decided { // a list has no messages, and no message counts after the deciding one
+	if w.classify != nil || w.stream.decided { // lists and results are not streams; messages after the deciding one are ignored
 		return w.stream.decided
 	}
 	now := time.Now()
@@ -267,7 +279,7 @@ func (w *wait) evaluateMessage(ctx context.Context, o status.Observation) (enoug
 	w.stream.isShown = w.stream.nextEvent.Sub(now) <= eventBurst
 	w.evaluate(ctx, &o, 0)
 	if w.stream.decided = w.decided(); w.stream.decided {
-		if last := w.last.observation; w.Status == status.Success && last.Body == nil && last.Stderr != nil { // the line is the result
+		if last := w.last.observation; w.Status == status.Success && last.Body == nil && last.Stderr != nil { // the line on standard error is the result
 			last.Body, last.Truncated = append(bytes.Clone(last.Stderr), '\n'), last.StderrCut
 			last.Size = int64(len(last.Body))
 		}
@@ -287,19 +299,21 @@ func (w *wait) evaluateMessage(ctx context.Context, o status.Observation) (enoug
 	return !w.run.emitMessage(w.event(EventMessage, time.Now()))
 }
 
-// An evidence is the time of a response by this machine's clock, and the newest Date of each origin up to then.
-// A later response counts only if it is not older: a cache may hold a copy from before.
+// An evidence describes a response that later responses must not predate. At is the time of the response
+// according to this machine's clock. Dates holds the latest Date header of each origin up to that time. An
+// older response may be a copy from a cache, so it does not count.
 type evidence struct {
 	At    time.Time            `json:"at"`
 	Dates map[string]time.Time `json:"dates,omitempty"`
 }
 
-// outdated returns the reason if a response is older than the start, or than the response that it has to follow:
-// by its Age, or by the Date of the same server. It returns "" if the response counts. begun is the earliest time
-// at which the response can have been made. A server's clock is never compared with this machine's clock.
+// outdated returns the reason if o came from a cache and was created before the start request, or before the
+// response that it has to follow. It returns "" if o counts. The age is known from the Age header, or from
+// comparing the Date header with earlier Dates of the same server. The argument begun is the earliest time at
+// which the server may have created the response. Clocks of different machines are never compared.
 func (w *wait) outdated(o *status.Observation, begun time.Time) string {
 	older := "a cache may have stored the response before an earlier response"
-	isStarting := w.Began.IsZero() // the start may have been redirected to a page that a cache has
+	isStarting := w.Began.IsZero() // a redirect of the start request may lead to a page that a cache has stored
 	if isStarting || w.Sent > 0 && w.Evidence != nil && w.Evidence.At.Equal(w.Began) {
 		older = "a cache may have stored the response before the start"
 	}
@@ -314,11 +328,13 @@ func (w *wait) outdated(o *status.Observation, begun time.Time) string {
 	return ""
 }
 
-// isAged reports whether a response may come from a cache: it has an Age, which is 0 for the first second.
+// isAged reports whether o may come from a cache, because it has an Age header. During the first second its
+// value is 0.
 func isAged(o *status.Observation) bool { return meaning.Of(o).Age > 0 || o.Header.Get("Age") != "" }
 
-// noteEvidence keeps the last response as the evidence if later responses have to be newer: they confirm its SUCCESS or
-// ERROR, a complete list, or the absence of an element. A 202 is evidence, too, since it comes before the result.
+// noteEvidence makes the last response the evidence if later responses must be newer. That is the case if they
+// have to confirm its SUCCESS or ERROR, the completeness of a list, or the absence of an element. A response
+// with status 202 is evidence, too, because the result comes after it.
 func (w *wait) noteEvidence() {
 	o := w.last.observation
 	isOpen := func(w *wait) bool { return w.Absent > 0 || w.isUnconfirmed() }
@@ -329,7 +345,7 @@ func (w *wait) noteEvidence() {
 	}
 }
 
-// evidence returns the time of the last attempt, with the Dates of its responses and of the evidence before.
+// evidence returns the evidence of the last response. It includes the Dates of the previous evidence.
 func (w *wait) evidence() *evidence {
 	h, e := meaning.Of(w.last.observation), &evidence{At: w.Last, Dates: make(map[string]time.Time)}
 	if w.Evidence != nil {

@@ -14,42 +14,44 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A wait is one target, or the lead of a list: the operation and the state of waiting for the operation. Its methods do not
-// depend on other targets, origins or goroutines. During an attempt only the goroutine of the attempt may use the wait; at
-// other times, the goroutine that has locked the loop.
+// A wait is the state of waiting for one target, or for all elements of a list. Its methods do not depend on
+// other targets, on origins or on goroutines. During an attempt, only the goroutine of the attempt may use the
+// wait; at other times, only a goroutine that has locked the loop.
 type wait struct {
 	standing
-	n          int // the number in a group, 0 outside a group
+	n          int // number of the target in a group; 0 outside a group
 	run        *run
-	limiter    Limiter       // nil without a limiter
-	probe      Probe         // of the next attempt
-	planned    Plan          // of probe
-	result     Probe         // the probe for the result after SUCCESS, nil if the response has the result
-	done       *conclusion   // about the operation, in a wait for its result; otherwise nil
-	budget     time.Duration // the time from Start to the deadline
-	list       *list         // the list if this wait is its lead; otherwise nil
-	element    *element      // the target in a list, nil outside a list
-	lead       *wait         // the lead of the list of the element, nil outside a list
-	wasPending bool          // a response was not a SUCCESS yet
+	limiter    Limiter       // limiter for the requests; may be nil
+	probe      Probe         // makes the next attempt
+	planned    Plan          // plan of probe
+	result     Probe         // fetches the result after SUCCESS; nil if the response contains the result
+	done       *conclusion   // conclusion about the operation, while its result is fetched; otherwise nil
+	budget     time.Duration // time from Start to the deadline
+	list       *list         // the list for which this wait makes the attempts; otherwise nil
+	element    *element      // the element, if this wait is for an element of a list; otherwise nil
+	lead       *wait         // the wait that makes the attempts for the element's list; nil outside a list
+	wasPending bool          // at least one response was not SUCCESS
 	coach      *coach.Coach
-	// classify evaluates a response in place of the Rules: for a list, or for a result. Nil means the Rules.
+	// classify determines the verdict in place of the Rules, for a list or for the result of an operation. Nil
+	// means that the Rules determine it.
 	classify           func(context.Context, *conclusion) status.Verdict
-	complete           *conclusion // the last attempt that ended by itself
-	final              *Outcome    // the result of Finalize for a SUCCESS that ends the wait; nil before Finalize
+	complete           *conclusion // conclusion of the last attempt that was not interrupted
+	final              *Outcome    // the Outcome that Finalize returned; nil before Finalize was called
 	stream             streamAttempt
-	hopeless           error  // why no attempt can succeed
-	unsent             bool   // the start request was not sent, for the reason in hopeless
-	ignored            string // a note about a RetryAfter value that is not a wait
-	closedPastDeadline string // why the origin is closed past the deadline, for people
+	hopeless           error  // why no attempt can succeed, or nil
+	unsent             bool   // the start request was not sent because Starting failed; hopeless holds the error
+	ignored            string // note about a RetryAfter value that is not a wait, or ""
+	closedPastDeadline string // for people: why the origin accepts no request before the deadline; "" if it does
 
-	order  int     // among the waits of the loop
-	origin *origin // of the next attempt
-	own    line    // if the wait has a limiter of its own
-	isBusy bool    // the wait is in the gate, or makes an attempt
+	order  int     // index in loop.waits
+	origin *origin // origin of the next attempt
+	own    line    // used instead of the origin's line if the Poller has its own Limiter
+	isBusy bool    // the wait is in the gate or makes an attempt
 	over   bool    // all targets have ended
 }
 
-// newWait returns the wait of p in a run, with the defaults of p set and its Past restored.
+// newWait returns the wait for p in the run r. It fills in the defaults of p, and continues from p.Past if it
+// is set.
 func newWait(r *run, p Poller) *wait {
 	if p.Schedule == nil {
 		p.Schedule = backoff.Cap(nil, backoff.DefaultMaxWait)
@@ -58,12 +60,12 @@ func newWait(r *run, p Poller) *wait {
 		p.Throttled = backoff.Throttled(p.Schedule)
 	}
 	p.SuccessThreshold.Times, p.ErrorThreshold.Times = cmp.Or(p.SuccessThreshold.Times, 1), cmp.Or(p.ErrorThreshold.Times, 1)
-	if p.Rand == nil { // a source of its own, since the order of attempts is not the order of targets
+	if p.Rand == nil { // a separate source, because attempts are not made in the order of the targets
 		p.Rand = rand.New(rand.NewPCG(r.Rand.Uint64(), r.Rand.Uint64()))
 	}
 	none := &conclusion{}
 	w := &wait{standing: standing{p: p, last: none}, run: r, limiter: cmp.Or(p.Limiter, r.Limiter), complete: none, coach: new(coach.Coach)}
-	if p.Probe != nil { // an element has no probe
+	if p.Probe != nil { // an element of a list has no probe
 		w.use(p.Probe)
 		w.p.Target = cmp.Or(p.Target, w.planned.Name)
 	}
@@ -83,12 +85,12 @@ func newWait(r *run, p Poller) *wait {
 	return w
 }
 
-// maxUnobserved limits the pause between two runs: if the pause is longer than the planned wait by more than
-// maxUnobserved, a verdict does not count as having held during the pause.
+// maxUnobserved is by how much the pause between two runs may exceed the planned wait. If the pause is longer,
+// the threshold's For starts again, because nobody observed the operation during the pause.
 const maxUnobserved = 2 * time.Second
 
-// resumeFrom restores the State of an earlier run. If the clock of that run was ahead, the waits do not become
-// longer than planned.
+// resumeFrom restores past, the State of an earlier run. It replaces times in the future by now: the clock of
+// that run may have been ahead, and waits must not become longer than planned.
 func (w *wait) resumeFrom(past State, now time.Time) {
 	w.State = past
 	if w.Ended() {
@@ -121,18 +123,21 @@ func (w *wait) resumeFrom(past State, now time.Time) {
 		longest = max(longest, w.Hint.Wait+w.Hint.Wait/10)
 	}
 	if latest := now.Add(words.Sum(w.p.InitialDelay, longest)); w.Due.After(latest) {
-		w.Due, w.Reserved = latest, false // the limiter decides again
+		w.Due, w.Reserved = latest, false // the time has changed, so the limiter has to be consulted again
 	}
 	w.last = &conclusion{verdict: status.Verdict{Status: w.Status, Reason: w.Reason}}
 }
 
+// errMayHaveStarted ends a wait that resumes after a start request without a known outcome. errNoPosition ends
+// a wait whose probe cannot continue an operation that was started. errNoProbe is the error of a Poller without
+// a Probe.
 var (
 	errMayHaveStarted = errors.New("the operation may have started: the request that starts it was sent, and its answer is not known")
 	errNoPosition     = errors.New("the operation has been started, and this probe cannot go on with it")
 	errNoProbe        = errors.New("there is no probe")
 )
 
-// open prepares the first attempt. It returns the ending if no attempt can succeed, and otherwise "".
+// open prepares the first attempt. It returns CannotRun or Failed if no attempt can succeed, and "" otherwise.
 func (w *wait) open() Ending {
 	w.hopeless = w.prepare()
 	f, ok := errors.AsType[*status.Failure](w.hopeless)
@@ -146,7 +151,8 @@ func (w *wait) open() Ending {
 	return ""
 }
 
-// prepare restores the position of an earlier run. It returns the reason why no attempt can succeed, or nil.
+// prepare checks the settings, and restores the position of an earlier run. It returns the reason if no attempt
+// can succeed, and nil otherwise.
 func (w *wait) prepare() error {
 	switch {
 	case w.run.invalid != nil:
@@ -179,7 +185,7 @@ func (w *wait) prepare() error {
 	return nil
 }
 
-// checkStream reports why a stream cannot be waited for.
+// checkStream returns an error if the probe is a stream and the settings do not allow streams.
 func (w *wait) checkStream() error {
 	switch rules := w.p.Rules; {
 	case !w.planned.streams:

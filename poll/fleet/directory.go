@@ -16,20 +16,21 @@ import (
 
 const (
 	lockSuffix = ".lock"
-	lockPoll   = time.Millisecond // between two attempts to get a lock, which is held for less
+	lockPoll   = time.Millisecond // pause between two attempts to acquire a lock; locks are held for less time
 )
 
-// A directory keeps each record in a file, for the processes of one user on one machine. A process holds a
-// lock while it changes a record. The lock is a separate file, which several records share and which is never
-// removed.
+// A directory is a store for the processes of one user on one machine. It keeps each record in a separate file.
+// A process holds a lock while it changes a record. The lock is a lock on another file, which is shared by
+// several records and is never removed.
 //
-// A record is the first line of its file. The file is written in place, since it takes thirty times as long to
-// replace it. Nothing is synced: if the process or the machine dies meanwhile, the file has the old record, the
-// new record, or invalid JSON, which counts as no record.
+// A record is the first line of its file. The file is overwritten in place, because replacing it would take
+// thirty times as long. Nothing is synced to disk. If the process or the machine crashes during a write, the
+// file contains the old record, the new record or invalid JSON. Invalid JSON is treated as a missing record.
 type directory string
 
-// openDirectory returns the directory at path after removing its old records. Locks are kept, since another
-// process may hold them. A missing directory is not an error: lock creates it.
+// openDirectory returns the directory at path, and removes old records from it. It keeps all lock files,
+// because other processes may hold the locks. A missing directory is not an error; it is created when a record
+// is first locked.
 func openDirectory(path string) (directory, error) {
 	d := directory(path)
 	if err := d.check(); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -44,7 +45,7 @@ func openDirectory(path string) (directory, error) {
 	return d, nil
 }
 
-// check returns an error if the path is not a directory, or if other users may create files there.
+// check returns an error if d is missing, is not a directory, or may be changed by other users.
 func (d directory) check() error {
 	info, err := os.Stat(string(d))
 	switch {
@@ -58,6 +59,7 @@ func (d directory) check() error {
 	return nil
 }
 
+// change implements [store.change]. It waits at most timeout for the lock.
 func (d directory) change(timeout time.Duration, key string, step func(text string, at int64) string) error {
 	unlock, err := d.lock(timeout, key)
 	if err != nil {
@@ -77,13 +79,13 @@ func (d directory) change(timeout time.Duration, key string, step func(text stri
 		return err
 	}
 	if _, err = f.WriteAt([]byte(next+"\n"), 0); err != nil {
-		f.Truncate(0) // the disk is full, and a part of the record is written
+		f.Truncate(0) // the disk is full, and only a part of the record was written
 	}
 	return err
 }
 
-// lock locks the record under key, and creates the directory if it is missing. It returns an error if the lock
-// is not free within timeout.
+// lock locks the record under key, and returns a function that unlocks it. It creates a missing directory. It
+// returns an error if it cannot acquire the lock within timeout.
 func (d directory) lock(timeout time.Duration, key string) (unlock func() error, err error) {
 	if err = d.check(); errors.Is(err, fs.ErrNotExist) {
 		err = os.MkdirAll(string(d), 0o700)
@@ -99,4 +101,5 @@ func (d directory) lock(timeout time.Duration, key string) (unlock func() error,
 	return l.Close, err
 }
 
+// close does nothing: a directory needs no cleanup.
 func (directory) close() {}

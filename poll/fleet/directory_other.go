@@ -4,5 +4,6 @@ package fleet
 
 import "io/fs"
 
-// isOwn returns true: this system has no modes, and a directory has the rights of its parent.
+// isOwn returns true, because this system has no permission bits. A new directory inherits the permissions of
+// its parent.
 func isOwn(fs.FileInfo) bool { return true }

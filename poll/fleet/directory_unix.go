@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// isOwn reports whether only this user may create files in a directory. A directory of another user is not own.
+// isOwn reports whether the directory belongs to the current user, and only this user may create files in it.
 func isOwn(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return (!ok || int(stat.Uid) == os.Geteuid()) && info.Mode().Perm()&0o022 == 0

@@ -1,13 +1,15 @@
-// Package fleet lets several processes that poll the same origins share one limit: the rate of their requests,
-// and the waits that a server requires. A store keeps the limit: a directory of one machine, or Redis.
+// Package fleet makes several processes that poll the same origins share one limit. The limit consists of the
+// request rate, and the pauses that a server asks for. It is kept in a store: a directory on one machine, or a
+// Redis server.
 //
 //	shared, err := fleet.Open("rediss://cache:6379", fleet.Options{PerSecond: 20, Known: true})
 //	if err != nil { ... }
 //	defer shared.Close()
 //	poller := poll.Poller{Limiter: shared, ...}
 //
-// No wait fails because of the store. While the store is unreachable, slow or full, each process continues alone
-// with its share of the last rate. It notes the reason once. An invalid record counts as no record.
+// A failing store never makes a wait fail. While the store is unreachable, slow or full, each process continues
+// alone, with its share of the last known rate. It reports the reason once. A record that is not valid is
+// treated as missing.
 package fleet
 
 import (
@@ -31,48 +33,50 @@ import (
 	"github.com/pollcli/poll/poll/internal/pace"
 )
 
-// prefix is the prefix of the name of each record. It changes with the meaning of a record.
+// prefix starts the name of every record. It must change when the meaning of a record changes.
 const prefix = "poll-3-"
 
 const (
-	// callTimeout limits one operation of the store. The limit is startTimeout for as long after Open, when
-	// many processes may start at the same time.
+	// callTimeout limits one operation of the store. For the time startTimeout after Open, when many processes
+	// may start at once, the limit is longer: the rest of startTimeout.
 	callTimeout, startTimeout = 500 * time.Millisecond, 2 * time.Second
-	// retryAfter is how long the process leaves a store alone that has failed, and at most twice as long.
+	// retryAfter is the minimum time for which a process does not use a store that has failed. The actual time
+	// is random, and at most twice as long.
 	retryAfter = 500 * time.Millisecond
-	// recordTTL is how long the store keeps a record that no process changes.
+	// recordTTL is how long the store keeps a record that is not changed.
 	recordTTL = 2 * time.Hour
 )
 
-// Options configure a [Fleet].
+// Options are the settings of a [Fleet].
 type Options struct {
-	// PerSecond and Known are as in a [poll.Pacer], for all processes together. A rate that is not known
-	// starts with a quarter of PerSecond. 0 or less means no limit until a request is refused.
+	// PerSecond is the maximum request rate of all processes together, and Known is true if it is the exact
+	// limit of the origins, as in a [poll.Pacer]. If Known is false, the processes start with a quarter of
+	// PerSecond. If PerSecond is 0 or negative, there is no limit until a request is rejected.
 	PerSecond float64
 	Known     bool
-	// Name names the limit: all processes with the same name have one limit, at any origin. With "" each
-	// origin has a limit, and a loopback address has one for each machine.
+	// Name identifies the limit: all processes with the same Name share one limit for all origins. "" means a
+	// separate limit for each origin. A loopback address then has a separate limit on each machine.
 	Name string
-	// Key returns a string that distinguishes limits at one origin, such as the credentials that are sent
-	// there. Nil means one limit for each origin. Key is not called if there is a Name.
+	// Key returns a string that distinguishes several limits at one origin, for example the credentials for
+	// that origin. Nil means one limit for each origin. Key is not called if Name is set.
 	Key func(origin string) string
-	// Secret keeps readers of the store from guessing URLs and credentials. All processes need the same Secret.
-	// It may be empty.
+	// Secret prevents readers of the store from finding out URLs and credentials by guessing. All processes
+	// that share a limit need the same Secret. It may be empty.
 	Secret []byte
-	// Note is called once, with the reason why this process continues alone. The text contains no password.
-	// Note may be called from any goroutine; nil ignores the note.
+	// Note, if not nil, is called once, when the process has to continue alone, with the reason. The message
+	// does not contain a password. Note may be called from any goroutine.
 	Note func(string)
 }
 
-// A Fleet is a [poll.Limiter] that spaces the requests of all processes together. Several goroutines may use
-// it at once.
+// A Fleet is a [poll.Limiter] that spaces out the requests of several processes together. Its methods may be
+// called concurrently.
 //
-// An operation of the store takes at most half a second, or two seconds during the first two seconds. A call
-// needs two operations, and two more each time another process has changed the record meanwhile: if that
-// happens 40 times, the process continues alone. The process follows no record for more than an hour.
+// Each operation of the store takes at most half a second, or two seconds just after Open. A method call needs
+// two operations, and two more each time another process has changed the record in between; after 40 such
+// conflicts the process continues alone. A record never makes a process wait for more than an hour.
 type Fleet struct {
 	store  store
-	where  string // without a password
+	where  string // name of the store for people, without a password
 	o      Options
 	rules  pace.Rules
 	opened time.Time
@@ -80,15 +84,18 @@ type Fleet struct {
 
 	mu      sync.Mutex
 	origins map[string]*origin
-	retry   time.Time // the store has failed, and is not used before
+	retry   time.Time // the store has failed, and must not be used before this time
 }
 
 var _ poll.Limiter = (*Fleet)(nil)
 
-// Open returns the fleet of all processes that use the same store. where is a directory, which is created,
-// redis://HOST, rediss://HOST for an encrypted connection, or unix:///PATH. A URL may contain USER:PASSWORD@
-// and the number of a database as its path. Open does not connect. It returns an error, without the password,
-// if where cannot name a store.
+// Open returns a Fleet that shares its limits with all processes that use the same store. The argument where
+// names the store: a directory, which is created if necessary, redis://HOST, rediss://HOST for an encrypted
+// connection, or unix:///PATH. A URL may contain USER:PASSWORD@ before HOST. The number of the database is the
+// path of the URL, or ?db=NUMBER after unix:///PATH.
+//
+// Open does not connect to a server. It returns an error, which does not contain the password, if where is not
+// valid.
 func Open(where string, o Options) (*Fleet, error) {
 	s, shown, err := openStore(where, nil)
 	if err != nil {
@@ -97,8 +104,8 @@ func Open(where string, o Options) (*Fleet, error) {
 	return newFleet(s, shown, o), nil
 }
 
-// openStore returns the store that where names, and where without its password. Its error contains no part of
-// a URL, since each part may be the password.
+// openStore returns the store that where names, and a form of where without the password. If where is a URL,
+// the error contains no part of it, because any part may be the password.
 func openStore(where string, config *tls.Config) (s store, shown string, err error) {
 	scheme, _, isURL := strings.Cut(where, "://")
 	_, missing := os.Stat(where)
@@ -116,10 +123,11 @@ func openStore(where string, config *tls.Config) (s store, shown string, err err
 	return s, where, err
 }
 
-// likeAddress matches a string that may contain a password: a URL without a slash, USER:PASSWORD@ and HOST:PORT.
-// No directory of such a name is created.
+// likeAddress matches strings that resemble the address of a server, and so may contain a password: a URL
+// without slashes, USER:PASSWORD@HOST, or HOST:PORT. No directory with such a name is created.
 const likeAddress = `^(?i:rediss?|unix):|:.*@|@[^/]*:[0-9]+$|^[^/]+:[0-9]+$`
 
+// newFleet returns a Fleet that uses the store s. where is the name of s for people.
 func newFleet(s store, where string, o Options) *Fleet {
 	return &Fleet{
 		store: s, where: where, o: o, opened: time.Now(), origins: map[string]*origin{},
@@ -127,27 +135,30 @@ func newFleet(s store, where string, o Options) *Fleet {
 	}
 }
 
-// Close closes the connections of the fleet. A wait that still uses the fleet continues alone.
+// Close closes the connections to the store. Waits that still use the Fleet continue alone.
 func (f *Fleet) Close() { f.store.close() }
 
-// key returns the name of a record. A reader without the Secret cannot find the text in the name.
+// key returns the name of a record of the given kind. It contains a keyed hash, so that a reader of the store
+// who does not have the Secret cannot find out the text.
 func (f *Fleet) key(kind, text string) string {
 	h := hmac.New(sha256.New, f.o.Secret)
 	fmt.Fprintf(h, "pollcli/poll 2 %s\x00%s", kind, text)
 	return prefix + kind + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// A store keeps small records.
+// A store keeps small records that several processes share.
 type store interface {
-	// change replaces the record under key by the result of step. text is the record, or "" if the record is
-	// missing. at is the time of the store in microseconds. change writes nothing if step returns text. change
-	// may call step several times. No single operation takes longer than timeout.
+	// change replaces the record under key by the result of the function step. The arguments of step are the
+	// current record, "" if there is none, and the current time of the store in microseconds. If step returns
+	// the same text, nothing is written. change may call step several times. None of its operations takes
+	// longer than timeout.
 	change(timeout time.Duration, key string, step func(text string, at int64) string) error
 	close()
 }
 
-// change applies step to the limit under key. now is the time of the store in microseconds. change may call
-// step several times. If the store cannot be used, change returns false and notes the reason.
+// change applies the function step to the limit under key; now is the current time of the store in
+// microseconds. It may call step several times. If the store cannot be used, change reports the reason and
+// returns false.
 func (f *Fleet) change(key string, step func(l *limit, now int64)) (shared bool) {
 	if f.isDown() {
 		return false
@@ -156,13 +167,13 @@ func (f *Fleet) change(key string, step func(l *limit, now int64)) (shared bool)
 	err := f.store.change(timeout, key, func(text string, now int64) string {
 		var l limit
 		if json.Unmarshal([]byte(text), &l) != nil || !l.Valid() {
-			l = limit{} // a missing or invalid record, or a record of another version
+			l = limit{} // the record is missing, invalid or of another version
 		}
 		before := l
 		if step(&l, now); l == before {
 			return text
 		}
-		next, _ := json.Marshal(l) // numbers cannot fail
+		next, _ := json.Marshal(l) // numbers can always be marshaled
 		return string(next)
 	})
 	if err != nil {
@@ -171,14 +182,14 @@ func (f *Fleet) change(key string, step func(l *limit, now int64)) (shared bool)
 	return err == nil
 }
 
-// isDown reports whether the store has failed a moment ago.
+// isDown reports whether the store has failed so recently that it must not be used again yet.
 func (f *Fleet) isDown() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return time.Now().Before(f.retry)
 }
 
-// fail notes that the store cannot be used.
+// fail records that the store has failed because of err. The first failure is passed to Note.
 func (f *Fleet) fail(err error) {
 	f.mu.Lock()
 	f.retry = time.Now().Add(retryAfter + rand.N(retryAfter))

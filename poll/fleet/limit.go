@@ -13,35 +13,37 @@ import (
 )
 
 const (
-	// farthest is the longest wait that a record of another process can cause. Records live longer.
+	// farthest is the longest time that a record from another process can make this process wait. Records are
+	// kept for longer.
 	farthest = time.Hour
-	// maxProcesses is the largest number of processes in a record that counts.
+	// maxProcesses is the largest number of processes that a record is trusted to report.
 	maxProcesses = 10_000
-	// startShare is the initial share of an unknown rate.
+	// startShare is the initial rate as a share of PerSecond, if the rate is not known.
 	startShare = 0.25
 )
 
-// A limit is the shared record of an origin.
+// A limit is the record of an origin that the processes share.
 type limit struct {
 	pace.Record
 	processes
 }
 
-// An origin is the state of an origin in this process. Times of slots are by the clock of this process.
+// An origin is what this process knows about one origin. The times of its slots (times to send one request) are
+// on this process's clock, not on the store's clock.
 type origin struct {
 	key  string
-	used time.Time // guarded by Fleet.mu
+	used time.Time // time of the last call for this origin; guarded by Fleet.mu
 
-	lock chan struct{} // guards the fields below, and calls of the store
+	lock chan struct{} // held by one goroutine at a time; guards the fields below, and the calls of the store
 	pace.Given
-	shared limit       // the last record
-	read   time.Time   // when shared was current; zero before the first read
-	window int64       // the last window that counts this process
-	reason string      // why the origin is closed
-	alone  *poll.Pacer // while the store is down
+	shared limit       // the last record read from the store
+	read   time.Time   // time at which shared was current; zero before the first read
+	window int64       // last counting window in which this process was counted
+	reason string      // why the origin accepts no requests, for people
+	alone  *poll.Pacer // limiter for this process alone, while the store is down; otherwise nil
 }
 
-// Next returns when the next request may go to an origin.
+// Next implements [poll.Limiter].
 func (f *Fleet) Next(name string, had time.Time) (at time.Time, closed string) {
 	o := f.origin(name)
 	o.lock <- struct{}{}
@@ -65,7 +67,7 @@ func (f *Fleet) Next(name string, had time.Time) (at time.Time, closed string) {
 	return at, cmp.Or(o.reason, "another process was told to wait")
 }
 
-// Done reports the outcome of a request.
+// Done implements [poll.Limiter].
 func (f *Fleet) Done(name string, result poll.Feedback) {
 	if !result.Refused && result.Reset <= 0 {
 		return
@@ -87,6 +89,8 @@ func (f *Fleet) Done(name string, result poll.Feedback) {
 	}
 }
 
+// origin returns the origin with this name. It creates a missing origin, and occasionally removes origins that
+// have not been used for a long time.
 func (f *Fleet) origin(name string) *origin {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +106,7 @@ func (f *Fleet) origin(name string) *origin {
 	return o
 }
 
-// limitOf returns a string that distinguishes the limit of an origin from other limits.
+// limitOf returns a string that is equal for two origins only if they share one limit.
 func (f *Fleet) limitOf(name string) string {
 	if f.o.Name != "" {
 		return "name " + f.o.Name
@@ -117,11 +121,12 @@ func (f *Fleet) limitOf(name string) string {
 	return text
 }
 
-// change applies a step to the shared limit. It returns false if the store cannot be used.
+// change updates the shared limit to the current time, and then applies step to it. It returns false if the
+// store cannot be used.
 func (o *origin) change(f *Fleet, step func(l *limit, now int64)) (shared bool) {
 	var next limit
 	shared = f.change(o.key, func(l *limit, now int64) {
-		if l.V == 0 && !o.read.IsZero() { // the store has lost the record: earlier slots are void
+		if l.V == 0 && !o.read.IsZero() { // the store has lost the record: restore it, and make earlier slots invalid
 			*l = o.at(now)
 			l.Void(now)
 		}
@@ -136,7 +141,7 @@ func (o *origin) change(f *Fleet, step func(l *limit, now int64)) (shared bool) 
 	return shared
 }
 
-// at returns the last record, with its times moved to a time of another clock.
+// at returns the last shared record, with its times converted to a clock that shows the time now.
 func (o *origin) at(now int64) limit {
 	l := o.shared
 	by := now - l.Seen - time.Since(o.read).Microseconds()
@@ -144,8 +149,9 @@ func (o *origin) at(now int64) limit {
 	return l
 }
 
-// pacer returns a limiter for the requests of this process without the store. Its rate is an equal share of
-// the last shared rate, and its first slot is at a random offset.
+// pacer returns the limiter for this process alone, used while the store is down. Its rate is this process's
+// equal share of the last shared rate. It starts with a random delay, so that the processes do not send their
+// requests at the same moments.
 func (o *origin) pacer(r pace.Rules, name string) *poll.Pacer {
 	if o.alone != nil {
 		return o.alone
@@ -163,20 +169,22 @@ func (o *origin) pacer(r pace.Rules, name string) *poll.Pacer {
 	return o.alone
 }
 
-// micros returns a number of microseconds.
+// micros returns n microseconds as a Duration.
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// processes estimate how many processes share a limit.
+// processes estimates how many processes share a limit.
 type processes struct {
+	// Window is the number of the current counting window.
 	Window int64   `json:"window"`
-	Here   float64 `json:"here"`   // processes in this window
-	Before float64 `json:"before"` // processes in the window before
+	Here   float64 `json:"here"`   // number of processes counted in the current window
+	Before float64 `json:"before"` // number of processes counted in the previous window
 }
 
-// window is the length of a counting window in microseconds. A process counts once in each window.
+// window is the length of a counting window in microseconds. Each process counts itself once per window.
 const window = 30_000_000
 
-// count counts a process in the current window. last is the window that counted the process before.
+// count counts this process in the window that contains the time now. last is the window in which this process
+// was last counted.
 func (p *processes) count(now, last int64) {
 	if w := now / window; w != p.Window {
 		if p.Before = p.Here; w != p.Window+1 {
@@ -189,4 +197,5 @@ func (p *processes) count(now, last int64) {
 	}
 }
 
+// number returns the estimated number of processes, at least 1 and at most maxProcesses.
 func (p *processes) number() float64 { return min(max(1, p.Here, p.Before), maxProcesses) }

@@ -17,7 +17,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// openServer returns the Redis at a URL.
+// openServer returns the Redis server at the URL where, and the URL without its password. It does not connect.
 func openServer(scheme, where string, config *tls.Config) (s store, shown string, err error) {
 	u, err := url.Parse(where)
 	if err != nil {
@@ -57,27 +57,29 @@ var swapText string
 
 var swapScript = redis.NewScript(1, swapText)
 
-// dialTimeout limits an attempt to connect. It is longer than one second, since TCP sends a lost packet again
-// after a second (RFC 6298).
+// dialTimeout limits one attempt to connect to the server. It is longer than one second, because TCP repeats a
+// lost packet only after a second (RFC 6298).
 const dialTimeout = 2 * time.Second
 
-// A server is a Redis or a compatible server.
+// A server is a store on a Redis server, or on a server that is compatible with Redis.
 type server struct{ pool *redis.Pool }
 
+// change implements [store.change].
 func (s *server) change(timeout time.Duration, key string, step func(text string, at int64) string) error {
 	return swapFunc(s.swap).change(timeout, key, step)
 }
 
-// tries is the maximum number of tries while other processes change the record. All tries take about two
-// seconds.
+// tries is the maximum number of attempts to change a record while other processes keep changing it. All
+// attempts together take about two seconds.
 const tries = 40
 
-// A swapFunc replaces the record under key by next if the current record equals old, and sets swapped. If the
-// records differ, now is the current record. A missing record is "". An empty next only reads. at is the time
-// of the store in microseconds.
+// A swapFunc atomically replaces the record under key by next, if the current record is equal to old. It then
+// returns swapped set to true. Otherwise now is the current record. The empty string stands for a missing
+// record; if next is empty, the record is only read. at is the current time of the store in microseconds.
 type swapFunc func(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error)
 
-// change implements [store.change] by swapping until no other process has changed the record meanwhile.
+// change implements [store.change]. If another process changes the record between reading and writing, it tries
+// again.
 func (swap swapFunc) change(timeout time.Duration, key string, step func(text string, at int64) string) error {
 	timed := func(old, next string) (string, int64, bool, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -102,7 +104,7 @@ func (swap swapFunc) change(timeout time.Duration, key string, step func(text st
 	return context.DeadlineExceeded
 }
 
-// swap implements [swapFunc] by running swap.lua.
+// swap implements [swapFunc] by running the script swap.lua on the server.
 func (s *server) swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
 	conn, err := s.connect(ctx)
 	if err != nil {
@@ -116,7 +118,8 @@ func (s *server) swap(ctx context.Context, key, old, next string) (now string, a
 	return now, at, swapped, plain(err)
 }
 
-// connect returns a connection. A connection that is made too late stays in the pool, for the next call.
+// connect returns a connection from the pool, or the error of ctx if that takes too long. A connection that is
+// established later goes back to the pool.
 func (s *server) connect(ctx context.Context) (redis.Conn, error) {
 	connected := make(chan redis.Conn, 1)
 	go func() { connected <- s.pool.Get() }()
@@ -129,9 +132,11 @@ func (s *server) connect(ctx context.Context) (redis.Conn, error) {
 	}
 }
 
+// close closes all connections of the pool.
 func (s *server) close() { s.pool.Close() }
 
-// plain returns an error without any part of the request: of an error of Redis only the code is left.
+// plain returns err without any part of the request, which might be secret. If err is an error response of
+// Redis, only its error code is kept.
 func plain(err error) error {
 	var said redis.Error
 	if !errors.As(err, &said) {
@@ -140,7 +145,7 @@ func plain(err error) error {
 	code, _, _ := strings.Cut(string(said), " ")
 	switch {
 	case strings.Contains(string(said), "executing the script can't"), strings.Contains(string(said), "ACL failure in script"):
-		code = "NOPERM" // Redis 7 and Valkey 8 report a command of a script so
+		code = "NOPERM" // Redis 7 and Valkey 8 report in this way that a command of the script is not permitted
 	case code == "" || strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "":
 		code = "ERR"
 	}

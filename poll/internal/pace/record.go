@@ -1,7 +1,8 @@
-// Package pace spaces out the requests to one origin, so that all clients together stay within the limits of the
-// origin. A small [Record] holds the state of an origin. Each method of a Record changes the record for one event, at
-// a time that the caller passes. The package keeps no other state: one limiter keeps its records in memory, another
-// shares its records with other processes.
+// Package pace spaces out the requests to an origin, so that all clients together stay within the limits of the
+// origin. It does so by slots: a slot is a time at which one request may be sent. A small [Record] holds the
+// state of one origin. Each method of a Record updates the record for one event; the caller passes the time of
+// the event. The package keeps no other state, so one limiter can keep its records in memory, and another can
+// share its records with other processes.
 package pace
 
 import (
@@ -9,35 +10,36 @@ import (
 	"math"
 )
 
+// The constants of the rate control. Rates are in requests, or slots, per second.
 const (
-	second = 1_000_000 // in microseconds
+	second = 1_000_000 // a second in microseconds
 
-	// Forever is longer than any wait, in microseconds.
+	// Forever is a time in microseconds that is longer than any wait.
 	Forever = 1 << 52
 
 	version    = 1
-	knownShare = 0.95        // used share of a known rate: a limit without bursts rejects far less at 95% than at 99%
-	cutTo      = 0.5         // rate after a rejection, as a share of the rate that was sent
-	below      = 0.85        // Peak after a rejection, as a share of the rate that was sent
-	burst      = 0.7         // assumed burst allowance of an origin, in seconds of its rate
-	growth     = 0.015       // linear growth above Peak in one second, as a share of Peak
-	steady     = 40          // seconds above Peak in which the cubic growth (RFC 9438) adds one more Peak
-	maxIdle    = second / 10 // how late a slot may be taken before the origin counts as idle: timers are late
-	inFlight   = second / 50 // a request that is sent within this time after a cut has an older slot
-	least      = 1.0 / 60    // lowest rate, in requests per second: some requests must notice that an origin recovered
-	most       = 1e9         // requests per second: means no limit
+	knownShare = 0.95        // share of a known rate to use: a limit without bursts rejects far fewer requests at 95% than at 99%
+	cutTo      = 0.5         // rate after a rejection, as a share of the rate at which requests were sent
+	below      = 0.85        // Peak after a rejection, as a share of the rate at which requests were sent
+	burst      = 0.7         // assumed burst allowance of an origin: as many requests as its rate allows in this many seconds
+	growth     = 0.015       // linear growth of the rate above Peak per second, as a share of Peak
+	steady     = 40          // time in seconds in which cubic growth (RFC 9438) raises the rate from Peak to twice Peak
+	maxIdle    = second / 10 // how late a slot may be taken before the origin counts as idle; not zero, because timers are late
+	inFlight   = second / 50 // a request sent within this time after a cut still used a slot from before the cut
+	least      = 1.0 / 60    // minimum rate; not zero, because only requests can show that an origin has recovered
+	most       = 1e9         // this rate means no limit
 )
 
-// Rules are the settings for an origin. They do not depend on its responses.
+// Rules are the settings for an origin. Responses do not change them.
 type Rules struct {
-	Start    float64 // first rate, in requests per second
-	Most     float64 // highest rate, in requests per second
-	Farthest int64   // longest accepted time from now to any time of a Record, in microseconds
+	Start    float64 // initial rate, in requests per second
+	Most     float64 // maximum rate, in requests per second
+	Farthest int64   // maximum distance of a time in a Record from the present, in microseconds
 }
 
-// NewRules returns the rules for an origin that allows perSecond requests per second. A perSecond of 0 or less means
-// no limit. If known is true, requests use 95% of perSecond from the start. If known is false, perSecond is an upper
-// estimate, and the rate starts at share*perSecond. farthest becomes Farthest.
+// NewRules returns the rules for an origin that allows perSecond requests per second. If perSecond is 0 or
+// negative, there is no limit. If known is true, 95% of perSecond are used from the start. If known is false,
+// perSecond is an upper estimate, and the rate starts at share*perSecond. farthest becomes the field Farthest.
 func NewRules(perSecond float64, known bool, share float64, farthest int64) Rules {
 	switch {
 	case perSecond <= 0 || perSecond >= most:
@@ -48,31 +50,32 @@ func NewRules(perSecond float64, known bool, share float64, farthest int64) Rule
 	return Rules{Start: share * perSecond, Most: perSecond, Farthest: farthest}
 }
 
-// A Record is the state of an origin. Times are in microseconds since the epoch of the caller's clock, rates in
-// requests per second. Settle turns the zero value into the record of a new origin.
+// A Record is the state of one origin. Its times are in microseconds since the epoch of the caller's clock, and
+// its rates in requests per second. Settle turns the zero value into the record of a new origin.
 type Record struct {
 	V      int     `json:"v"`
-	Seen   int64   `json:"seen"`   // time at which the last slot was taken
+	Seen   int64   `json:"seen"`   // time at which a slot was last taken
 	Next   int64   `json:"next"`   // time of the next slot
-	Closed int64   `json:"closed"` // end of the time without slots that the origin requested
-	Epoch  int64   `json:"epoch"`  // time of the last Void: slots with another Epoch are void
-	Since  int64   `json:"since"`  // time at which the rate was Base; idle and closed times move Since
-	Base   float64 `json:"base"`   // rate at Since
-	Peak   float64 `json:"peak"`   // rate up to which the rate doubles each second, and above which growth is slow
+	Closed int64   `json:"closed"` // end of the pause that the origin asked for, during which there are no slots
+	Epoch  int64   `json:"epoch"`  // time of the last call of Void; slots with a different Epoch are not valid
+	Since  int64   `json:"since"`  // time at which the rate was Base; moved forward while the origin is idle or closed
+	Base   float64 `json:"base"`   // rate at the time Since
+	Peak   float64 `json:"peak"`   // the rate doubles each second up to Peak, and grows slowly above Peak
 	Sent   float64 `json:"sent"`   // number of slots taken since the last cut
-	Pace   float64 `json:"pace"`   // highest rate until Reset; 0 means no quota
-	Reset  int64   `json:"reset"`  // time at which the quota ends
+	Pace   float64 `json:"pace"`   // maximum rate until Reset, from a quota; 0 means no quota
+	Reset  int64   `json:"reset"`  // time at which the quota is renewed
 }
 
-// Valid reports whether l has the current version, and values that the methods can write. It returns false for the
-// zero value.
+// Valid reports whether l has the current version, and only values that the methods can write. It returns false
+// for the zero value.
 func (l *Record) Valid() bool {
 	return l.V == version && l.Seen > 0 && l.Base > 0 && l.Peak >= l.Base && l.Sent >= 0 && l.Pace >= 0
 }
 
-// Settle prepares l for the time now and the rules r. It must precede every other step, because another process or
-// release may have written l. Settle replaces an invalid record with the record of a new origin. If the clock was set
-// back, it moves the times of l back and voids all slots. It limits times to r.Farthest after now, and rates to r.
+// Settle prepares l for use at the time now with the rules r. It must be called before any other method,
+// because another process or release may have written l. It replaces an invalid record by the record of a new
+// origin. If the clock was set back, Settle moves the times in l back by the same amount, and makes all slots
+// invalid. It limits times to r.Farthest after now, and rates to the range that r allows.
 func (l *Record) Settle(r Rules, now int64) {
 	if !l.Valid() {
 		*l = Record{V: version, Seen: now, Next: now, Since: now, Epoch: now - 2*inFlight, Base: r.Start, Peak: r.Start}
@@ -91,27 +94,28 @@ func (l *Record) Settle(r Rules, now int64) {
 // bound returns rate, limited to the range from least to r.Most.
 func (r Rules) bound(rate float64) float64 { return min(max(rate, least), r.Most) }
 
-// Void voids all slots that were taken and not used, and makes now the next slot. A request with a void slot has to
-// take another slot.
+// Void makes all slots invalid that were taken and not yet used. The next slot is then at the time now. A
+// request with an invalid slot must take another slot.
 func (l *Record) Void(now int64) { l.Next, l.Epoch = now, now }
 
-// Rate returns the rate at the time at, in slots per second. The rate starts with Base at Since, doubles each second up
-// to Peak, and grows slowly above Peak. It never exceeds r.Most.
+// Rate returns the rate at the time at, in slots per second. The rate is Base at the time Since. From there it
+// doubles each second up to Peak, and grows slowly above Peak. It never exceeds r.Most.
 func (l *Record) Rate(r Rules, at int64) float64 {
 	age := max(0, float64(at-l.Since)/second)
 	rate := l.Base * math.Exp2(min(age, 60))
 	if rate > l.Peak {
 		late := age - math.Log2(l.Peak/l.Base)
-		late = min(late, late/5+l.Sent/20) // few requests are little evidence for more
+		late = min(late, late/5+l.Sent/20) // with few requests there is little evidence that the origin allows more
 		rate = l.Peak * (1 + growth*late + math.Pow(late/steady, 3))
 	}
 	return min(rate, r.Most)
 }
 
-// gap returns the time between two slots in microseconds. It returns 0 for the rate most.
+// gap returns the time between two slots at the given rate, in microseconds. If rate is most, it returns 0.
 func gap(rate float64) int64 { return int64(math.Ceil(min(second/rate, Forever) - second/most)) }
 
-// Take takes the next slot, and returns its time. Unused slots of an idle origin are not saved up.
+// Take takes the next slot, and returns its time. If no slot was taken for a while, the unused slots are lost,
+// not saved up.
 func (l *Record) Take(r Rules, now int64) (at int64) {
 	if idle := now - l.Next; idle > maxIdle {
 		l.Next, l.Since = now, max(l.Since, min(l.Since+idle, now))
@@ -126,12 +130,13 @@ func (l *Record) Take(r Rules, now int64) (at int64) {
 	return at
 }
 
-// Holds reports whether s may be used at its time: it returns false if s is void, or if the origin is closed then.
+// Holds reports whether the slot s is still valid: l was not voided after s was taken, and the origin is not
+// closed at the time of s.
 func (l *Record) Holds(s Slot) bool { return s.Epoch == l.Epoch && s.At >= l.Closed }
 
-// Refused notes at the time now that the origin rejected a request because of load. sent is the time at which the
-// request was sent. A request that got its slot before the last cut does not cut the rate again. If wait, in
-// microseconds, is not 0, the origin is closed for that time.
+// Refused records, at the time now, that the origin rejected a request because of load. sent is the time at
+// which the request was sent. It cuts the rate, unless the request's slot is from before the last cut, which
+// has already accounted for it. If wait is positive, the origin is closed for that many microseconds.
 func (l *Record) Refused(r Rules, now, sent, wait int64) {
 	if sent > l.Epoch+inFlight {
 		l.cut(r, now)
@@ -141,13 +146,14 @@ func (l *Record) Refused(r Rules, now, sent, wait int64) {
 	}
 }
 
-// cut lowers the rate to half of the rate that was sent since the last cut, or since the origin opened. Peak becomes a
-// little less than the rate that was sent. If at most half of the allowed rate was sent, the rate that was sent does
-// not show the limit. Then Peak becomes the rate before the cut. cut also voids all slots.
+// cut reduces the rate to half of the rate at which requests were sent since the last cut or pause. Peak
+// becomes a little less than that rate. However, if requests were sent at no more than half of the allowed
+// rate, their rate does not show the limit of the origin, so Peak becomes the allowed rate before the cut. cut
+// also makes all slots invalid.
 func (l *Record) cut(r Rules, now int64) {
 	seconds := max(1, float64(now-l.Since)/second)
 	rate := l.Rate(r, now)
-	if rate == most { // without a limit, the actual rate of the requests counts
+	if rate == most { // without a limit, use the actual rate of the requests
 		rate = max(1, l.Sent) / seconds
 	}
 	unused := float64(max(0, l.Next-now)) * rate / second
@@ -162,8 +168,8 @@ func (l *Record) cut(r Rules, now int64) {
 	l.Since, l.Sent, l.Next = max(now, l.Closed), 0, now+gap(l.Base)
 }
 
-// close closes the origin until the time until, if it is not closed for longer. The rate does not grow while the
-// origin is closed.
+// close closes the origin until the given time, unless it is already closed for longer. While the origin is
+// closed, the rate does not grow.
 func (l *Record) close(now, until int64) {
 	if longer := until - max(now, l.Closed); longer > 0 {
 		l.Closed = until
@@ -171,8 +177,8 @@ func (l *Record) close(now, until int64) {
 	}
 }
 
-// Remaining notes a quota of n requests for the next reset microseconds. It spreads n requests evenly over that time.
-// If n is 0 or less, it closes the origin for that time.
+// Remaining records, at the time now, that the origin allows n more requests in the next reset microseconds. It
+// spreads these requests evenly over that time. If n is 0 or negative, the origin is closed for that time.
 func (l *Record) Remaining(r Rules, now int64, n int, reset int64) {
 	reset = max(1, min(reset, r.Farthest))
 	l.Reset = now + reset
@@ -184,23 +190,24 @@ func (l *Record) Remaining(r Rules, now int64, n int, reset int64) {
 	l.Next = max(l.Next, min(now+gap(l.Pace), l.Reset))
 }
 
-// A Result is the outcome of a request. Its times are in microseconds.
+// A Result is the outcome of a request. Times are in microseconds.
 type Result struct {
 	Sent      int64 // time at which the request was sent, on the clock of the Record
-	Refused   bool  // the origin rejected the request because of load
-	Wait      int64 // wait that the rejection requested; 0 if it requested no wait
-	Remaining int   // number of requests left in the quota
-	Reset     int64 // time left until the quota is renewed; 0 if the response reported no quota
+	Refused   bool  // whether the origin rejected the request because of load
+	Wait      int64 // wait that the rejection requested; 0 if it requested none
+	Remaining int   // number of requests that the quota still allows
+	Reset     int64 // time until the quota is renewed; 0 if the response reported no quota
 }
 
-// A Slot is the permission to send one request at the time At. Holds reports whether the slot is still valid.
+// A Slot is the permission to send one request at the time At. Use Holds to check whether it is still valid.
 type Slot struct{ At, Epoch int64 }
 
-// Given holds the slots for later requests. The key is the time that the caller of a limiter received for the slot.
+// A Given holds slots that were given to requests that have not been sent yet. The key is the time that the
+// limiter returned for the slot.
 type Given map[int64]Slot
 
-// Again returns the slot that g holds for the time had, if the slot still holds. Then same is true. Otherwise Again
-// takes the next slot.
+// Again returns the slot that g holds under the time had, and true, if that slot is still valid. Otherwise it
+// takes the next slot of l, and returns that slot and false.
 func (g Given) Again(l *Record, r Rules, now, had int64) (s Slot, same bool) {
 	if s, ok := g[had]; ok && l.Holds(s) {
 		return s, true
@@ -208,8 +215,9 @@ func (g Given) Again(l *Record, r Rules, now, had int64) (s Slot, same bool) {
 	return Slot{l.Take(r, now), l.Epoch}, false
 }
 
-// Keep stores s for the time told, if told is after now. Otherwise the request is sent now, and Keep removes the slot.
-// Keep also removes slots that were due more than a minute ago, which nobody used.
+// Keep stores the slot s under the time told, which the limiter returns to its caller. If told is not after
+// now, the request is sent at once, so Keep removes the slot instead. Keep also removes slots that nobody used,
+// a minute after their time.
 func (g Given) Keep(now, told int64, s Slot) {
 	if delete(g, told); told > now {
 		maps.DeleteFunc(g, func(other int64, _ Slot) bool { return other < now-60*second })
@@ -217,7 +225,7 @@ func (g Given) Keep(now, told int64, s Slot) {
 	}
 }
 
-// Learn updates l with the result of a request, at the time now. It reports whether the origin is now closed for
+// Learn updates l with the result of a request at the time now. It reports whether the origin is now closed for
 // longer than before.
 func (l *Record) Learn(r Rules, now int64, result Result) (closed bool) {
 	before := l.Closed
