@@ -1,5 +1,5 @@
-// Package presets has named rules for the states of APIs: Kubernetes, CI services, clouds and others, and all waiters of
-// AWS. It also reads presets from a file.
+// Package presets contains named sets of rules that know the states of APIs: Kubernetes, CI services, clouds and
+// others, and all AWS waiters. It also reads presets from files.
 package presets
 
 import (
@@ -20,75 +20,80 @@ import (
 // A Preset is a named set of rules for the states of one API.
 type Preset struct {
 	Name    string
-	Aliases []string // other names of the same rules
-	API     string   // the API, in one line
-	Example string   // a command line, quoted for a shell
-	File    string   // file of the preset; "" for a built-in preset
-	Text    string   // lines of the preset in File, without comments
-	// Object is the path of the objects that the rules are about, such as .job, .builds[] or .items[] // . It is "" if the
-	// rules are about the whole response. See [status.Preset].
+	Aliases []string // other names of this preset
+	API     string   // a description of the API, on one line
+	Example string   // a command line that uses the preset, quoted for a shell
+	File    string   // the file that the preset was read from; "" for a built-in preset
+	Text    string   // the lines of the preset in File, without comments
+	// Object is the path of the objects that the rules evaluate, such as .job, .builds[] or .items[] // . (an
+	// expression for [expr.CompileObjects]). If it is "", the rules evaluate the response as a whole. See
+	// [status.Preset].
 	Object string
-	// Match is the condition of a stanza: the stanza applies to the objects for which Match is true. A stanza has the
-	// name NAME/X, and belongs to the group NAME. Match is "" for every other preset.
+	// Match is set if the preset is a stanza, which is one part of a group of presets. It is the condition that
+	// selects the objects that the stanza evaluates. A stanza has a name of the form GROUP/KIND, and belongs to
+	// the preset named GROUP. For every other preset, Match is "".
 	Match string
-	// Settings are settings of the wait. The caller applies them.
+	// Settings are further settings of the wait, such as its interval. The caller applies them.
 	Settings []Setting
 
-	stanzas []Preset // stanzas of the group, evaluated before rules
+	stanzas []Preset // the stanzas of the group, which are tried before the group's own rules
 
 	rules []rule   // in the order of evaluation
-	note  string   // note for the reader; may be ""
-	many  []string // command lines that wait for several objects; without --each, one command line per object
-	// detail are expressions for the API's own explanation of a failure. The first value that is a string is added to
-	// the reason of an ERROR, and in a group also to the reason of a NOT_READY.
+	note  string   // a note for users; may be ""
+	many  []string // command lines that wait for several objects: one line with --each, or a line for each object
+	// detail are expressions that find the API's own explanation of a failure. The first value that is a string is
+	// added to the reason of an ERROR, and in a group also to the reason of a NOT_READY.
 	detail []string
 }
 
-// A Setting is one setting of a wait. Its values are not parsed yet.
+// A Setting is one setting of a wait, whose values are still strings.
 type Setting struct {
 	Key    string   // interval, timeout, max-wait, follow, each, success-threshold, error-threshold, id or print
-	Values []string // id and print may have several values, every other key has one value
-	At     string   // position of the first value, such as "mine.txt:3:11"
+	Values []string // one value, except that id and print may have several
+	At     string   // the position of the first value in its file, such as "mine.txt:3:11"
 }
 
-// A rule is a rule of a preset, not yet compiled.
+// A rule is a rule of a preset before it is compiled.
 type rule struct {
 	Status status.Status
 	Expr   string // a condition in the language of package expr
-	Why    string // the reason when the rule matches; "" for the expression's own explanation
+	Why    string // the reason of the verdict if the rule matches; "" for the expression's own explanation
 }
 
 //go:embed presets.txt
 var presetText string
 
-// awsPrefix is the prefix of the names of all waiters of AWS.
+// awsPrefix is the prefix of the names of AWS waiters.
 const awsPrefix = "aws:"
 
-// waitersFile holds the waiters of AWS as presets, compressed by gzip. scripts/aws-waiters writes the file.
+// waitersFile contains the AWS waiters as presets, compressed with gzip. The program scripts/aws-waiters writes
+// the file.
 //
 //go:embed waiters.txt.gz
 var waitersFile []byte
 
-// groupText is the text of the group k8s, with its stanzas.
+// groupText contains the group k8s and its stanzas.
 //
 //go:embed k8s.txt
 var groupText string
 
-// All returns all built-in presets except the waiters of AWS. Presets of related APIs follow each other.
+// All returns the built-in presets except the AWS waiters. Presets of related APIs follow each other.
 func All() []Preset { return builtin(presetText + "\n" + groupText) }
 
-// Waiters returns the waiters of AWS, as botocore defines them. The order is the order of their services.
+// Waiters returns the AWS waiters, as botocore, the AWS library for Python, defines them. They are ordered by
+// service.
 func Waiters() []Preset { return builtin(waiterText()) }
 
-// waiterText returns the text of the presets in waitersFile.
+// waiterText returns the uncompressed content of waitersFile.
 func waiterText() string {
-	r, _ := gzip.NewReader(bytes.NewReader(waitersFile)) // tests read the file, so it is not malformed
+	r, _ := gzip.NewReader(bytes.NewReader(waitersFile)) // a test reads the file, so it is not malformed
 	text, _ := io.ReadAll(r)
 	return string(text)
 }
 
-// Rules returns the rules of the built-in preset with this name or alias, for probes of this kind. It returns an error if
-// there is no such preset, or if the preset does not fit the kind (see [Preset.Compile]).
+// Rules returns the rules of a built-in preset, for probes of the given kind. name is the name or an alias of the
+// preset. Rules returns an error if there is no such preset, or if its rules cannot be used for such probes (see
+// [Preset.Compile]).
 func Rules(name string, kind status.Kind) (status.Rules, error) {
 	p, found := Lookup(name)
 	if !found {
@@ -98,8 +103,8 @@ func Rules(name string, kind status.Kind) (status.Rules, error) {
 	return status.Rules{Preset: preset}, err
 }
 
-// Lookup returns the built-in preset with this name or alias, and whether there is such a preset. The name of a waiter of
-// AWS is aws:SERVICE/WAITER, such as aws:rds/DBInstanceAvailable.
+// Lookup returns the built-in preset with the given name or alias, and whether it exists. The name of an AWS
+// waiter has the form aws:SERVICE/WAITER, such as aws:rds/DBInstanceAvailable.
 func Lookup(name string) (Preset, bool) {
 	text := presetText
 	if strings.HasPrefix(name, awsPrefix) {
@@ -115,7 +120,7 @@ func Lookup(name string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// builtin returns the presets in text, a part of the built-in presets. It panics if text is malformed.
+// builtin returns the presets in text, which is part of the built-in presets. It panics if text is malformed.
 func builtin(text string) []Preset {
 	presets, err := read("", text, func(string, string) error { return nil }) // tests compile the expressions
 	if err != nil {
@@ -127,7 +132,7 @@ func builtin(text string) []Preset {
 	return presets
 }
 
-// Group returns the name of the group of p, or "" if p is not a stanza.
+// Group returns the name of the group that contains p, or "" if p is not a stanza.
 func (p Preset) Group() string {
 	if p.Match == "" {
 		return ""
@@ -135,12 +140,13 @@ func (p Preset) Group() string {
 	return p.Name[:max(0, strings.LastIndexByte(p.Name, '/'))]
 }
 
-// Stanzas returns the stanzas of a group in the order of evaluation. It returns nil for other presets.
+// Stanzas returns the stanzas of a group, in the order of evaluation. If p is not a group, it returns nil.
 func (p Preset) Stanzas() []Preset { return p.stanzas }
 
-// With returns p, completed by related presets. If p is a group, With adds the stanzas of the group among presets, before
-// the stanzas that p has. If p is a stanza and its group is among presets, p inherits the object, the id, the detail and
-// the gates of the group. Gates are evaluated before all other stanzas.
+// With returns p with its parts from other presets. If p is a group, it gains the stanzas among presets that
+// belong to the group, ahead of the stanzas that it already has. If p is a stanza, and its group is among presets,
+// it inherits the object path, the id, the detail and the gates of the group. A gate is a stanza for objects of
+// any kind in a state that is not final. Gates are tried before all other stanzas.
 func (p Preset) With(presets []Preset) Preset {
 	var mine []Preset
 	for _, other := range presets {
@@ -158,13 +164,14 @@ func (p Preset) With(presets []Preset) Preset {
 	return p
 }
 
-// isGate reports whether p is a stanza without a rule that ends a wait. A gate matches objects of any kind in a state that
-// is not final, such as an object that is being deleted.
+// isGate reports whether p is a gate: a stanza whose rules cannot end a wait, because it has no rules for SUCCESS
+// or ERROR. A gate matches objects of any kind in a state that is not final, such as an object that is being
+// deleted.
 func (p Preset) isGate() bool {
 	return p.Match != "" && !slices.ContainsFunc(p.rules, func(r rule) bool { return r.Status.Ends() })
 }
 
-// gatesFor returns the gates of the group p that stanza lacks.
+// gatesFor returns the gates of the group p that stanza does not have yet.
 func (p Preset) gatesFor(stanza Preset) (gates []Preset) {
 	for _, s := range p.stanzas {
 		isNamed := func(have Preset) bool { return have.Name == s.Name }
@@ -175,8 +182,8 @@ func (p Preset) gatesFor(stanza Preset) (gates []Preset) {
 	return gates
 }
 
-// inherit returns the stanza p with the object, id and detail of group. The object and the id of p take precedence. The
-// detail of the group is added, except to a gate.
+// inherit returns the stanza p with the object path, the id and the detail of group. The object path and the id of
+// p take precedence. The detail of group is added to the detail of p, unless p is a gate.
 func (p Preset) inherit(group Preset) Preset {
 	p.Object = cmp.Or(p.Object, group.Object)
 	if id := group.setting("id"); id != nil && p.setting("id") == nil {
@@ -188,7 +195,8 @@ func (p Preset) inherit(group Preset) Preset {
 	return p
 }
 
-// ID returns an identifier of the rules: presets with different rules, objects or stanzas have different identifiers.
+// ID returns a string that identifies the rules. Two presets that differ in their names, rules, object paths,
+// conditions or stanzas have different IDs.
 func (p Preset) ID() string {
 	id := fmt.Sprintf("%q", []any{p.Name, p.Object, p.Match, p.rules})
 	for _, s := range p.stanzas {
@@ -200,7 +208,7 @@ func (p Preset) ID() string {
 // Named reports whether name is the name or an alias of p.
 func (p Preset) Named(name string) bool { return p.Name == name || slices.Contains(p.Aliases, name) }
 
-// setting returns the setting with this key, or nil.
+// setting returns the setting with the given key, or nil.
 func (p *Preset) setting(key string) *Setting {
 	for i := range p.Settings {
 		if p.Settings[i].Key == key {
@@ -210,14 +218,16 @@ func (p *Preset) setting(key string) *Setting {
 	return nil
 }
 
-// Compile returns the compiled preset for probes of this kind, with its rules in the same order. It leaves out rules that
-// read a value which such a probe never has, such as $exit for a URL. unfit lists these rules, for example
-// "until: $exit == 0". ofObject is true if the rules are evaluated for the object itself, such as an element of a list.
-// Then Compile also leaves out rules that read $json but not the object. For a preset of a file, unfit lists these
-// rules, too.
+// Compile compiles the preset for probes of the given kind. It leaves out rules that read a value that such probes
+// never have, such as $exit for a URL. It returns these rules as unfit, in a form such as "until: $exit == 0".
 //
-// Compile returns an error if an expression is malformed, or if all rules of a stanza, or all its rules for SUCCESS, are left
-// out. Without such rules every successful response would be a SUCCESS.
+// ofObject is true if the observations are about one object, such as an element of a list, and not about a whole
+// response. Compile then also leaves out rules that read the response ($json) but nothing of the object. It adds
+// such a rule to unfit only if the preset was read from a file, because built-in presets contain such rules on
+// purpose.
+//
+// Compile returns an error if an expression is malformed. It also returns an error if all rules of a stanza are
+// left out, or all its rules for SUCCESS, because every successful response would then be a SUCCESS.
 func (p Preset) Compile(kind status.Kind, ofObject bool) (preset *status.Preset, unfit []string, err error) {
 	preset, known := &status.Preset{Name: p.Name}, map[string]*expr.Expr{}
 	for _, s := range append(slices.Clip(p.stanzas), p) {
@@ -243,7 +253,8 @@ func (p Preset) Compile(kind status.Kind, ofObject bool) (preset *status.Preset,
 	return preset, unfit, err
 }
 
-// compile returns the stanza with the rules of p, without p.stanzas. known caches compiled values by their source.
+// compile returns a stanza with the rules of p, but without p.stanzas. The parameters are the same as for Compile.
+// known maps the sources of expressions to expressions that are already compiled.
 func (p Preset) compile(kind status.Kind, ofObject bool, known map[string]*expr.Expr) (stanza status.Stanza, unfit []string, err error) {
 	stanza.Name = p.Name
 	isOfGroup := p.Match != "" || p.stanzas != nil
@@ -264,7 +275,7 @@ func (p Preset) compile(kind status.Kind, ofObject bool, known map[string]*expr.
 		}
 		isOfAnswer := ofObject && p.Object != "" && rule.Expr.Reads("json") && !rule.Expr.Reads("object")
 		switch {
-		case isOfAnswer && p.File == "": // built-in presets have such rules on purpose
+		case isOfAnswer && p.File == "": // built-in presets contain such rules on purpose
 		case offers(kind, rule.Expr) && (ofObject || !rule.Expr.Reads("gone")) && !isOfAnswer:
 			stanza.Rules = append(stanza.Rules, rule)
 		default:
@@ -274,7 +285,8 @@ func (p Preset) compile(kind status.Kind, ofObject bool, known map[string]*expr.
 	return stanza, unfit, cmp.Or(err, p.lacks(kind, stanza.Rules, unfit))
 }
 
-// values compiles sources, the values of key, except expressions in known. It adds the compiled expressions to known.
+// values returns the compiled expressions for sources, which are the values of key. It takes expressions from
+// known if they are already compiled, and otherwise adds them to known.
 func (p Preset) values(key string, sources []string, known map[string]*expr.Expr) (values []*expr.Expr, err error) {
 	for _, source := range sources {
 		if known[source] == nil {
@@ -287,8 +299,8 @@ func (p Preset) values(key string, sources []string, known map[string]*expr.Expr
 	return values, nil
 }
 
-// lacks returns an error if unfit rules were left out, and rules has no rule, or no rule for SUCCESS although unfit has such
-// a rule.
+// lacks returns an error if leaving out the rules in unfit has left rules empty, or without a rule for SUCCESS.
+// Otherwise, it returns nil. rules are the rules that remain.
 func (p Preset) lacks(kind status.Kind, rules []status.Rule, unfit []string) error {
 	isUntil := func(r status.Rule) bool { return r.Status == status.Success }
 	untils := slices.DeleteFunc(slices.Clone(unfit), func(text string) bool { return !strings.HasPrefix(text, status.Success.RuleName()) })
@@ -301,7 +313,7 @@ func (p Preset) lacks(kind status.Kind, rules []status.Rule, unfit []string) err
 	return nil
 }
 
-// offers reports whether probes of kind k have all values that x reads.
+// offers reports whether probes of kind k can provide all values that x reads.
 func offers(k status.Kind, x *expr.Expr) bool {
 	return (k == status.KindHTTP || !x.Reads("status", "header")) &&
 		(k == status.KindCommand || !x.Reads("exit", "stdout", "stderr")) &&

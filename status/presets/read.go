@@ -14,8 +14,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// fields returns the start and the end of each field in text, as byte offsets. A field is a line of a stanza, with the
-// lines that continue it.
+// fields returns the byte offsets of the start and the end of each field in text. A field is a line of the form
+// "key: value", together with the indented lines that continue it.
 func fields(text string) (all [][2]int) {
 	from, isOpen := 0, false
 	for line := range strings.Lines(text) {
@@ -33,37 +33,39 @@ func fields(text string) (all [][2]int) {
 	return all
 }
 
-// isKey matches a possible key. Errors repeat only possible keys, because a file that is not a preset may hold secrets.
+// isKey matches a string that could be a key. Errors quote a key only if it matches, because a file that is not a
+// preset file may contain secrets.
 var isKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z-]{1,20}$`) })
 
 // isName matches the name of a preset.
 var isName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/:-]*$`) })
 
-// isNoText reports whether c is not a text character: a control character other than a line feed or a tab, or malformed
-// UTF-8.
+// isNoText reports whether c cannot appear in a preset file: c is a control character other than a line feed or a
+// tab, or stands for malformed UTF-8.
 func isNoText(c rune) bool {
 	return unicode.IsControl(c) && c != '\n' && c != '\t' || c == utf8.RuneError
 }
 
-// Read parses the presets in text, the content of file. Each preset is a stanza of lines of the form "key: value". An empty
-// line separates stanzas. A line that starts with a blank or a tab continues the line above, and a line that starts
-// with # is a comment.
+// Read parses text, the content of file, and returns its presets. A preset consists of lines of the form "key:
+// value". An empty line usually separates presets. A line that starts with a space or a tab continues the line
+// above. A line that starts with # is a comment.
 //
-// A stanza starts with the key name. The name differs from the names and aliases of all earlier stanzas. The other keys
-// are:
+// Each preset starts with the key name. The name must not be a name or an alias of an earlier preset. The other
+// keys are:
 //
-//   - the rules, with a key of [Status.RuleName] and a condition. The text after " -- " is the reason when the rule matches.
-//     A preset has at least one rule;
-//   - the keys of [Setting];
-//   - alias, api, example, note, many, object, match and detail.
+//   - the keys of rules, which are the results of [status.Status.RuleName]; the value is a condition, and after " -- " the reason of the verdict if the rule matches
+//   - the keys of a [Setting]
+//   - alias, api, example, note, many, object, match and detail
 //
-// The rules, alias, many, detail, id and print may occur several times, every other key once. A preset has either object or
-// each, or neither of them. Its expressions must not use $ENV. An error starts with the file, the line and the column, such
-// as "mine.txt:3:8: ". Lines and columns count from 1, and columns count characters. Errors do not quote lines that are
-// not part of a preset.
+// Each preset has at least one rule. The keys of rules, and alias, many, detail, id and print, may occur several
+// times, and every other key once. The keys object and each exclude each other. Expressions must not use $ENV.
+//
+// An error starts with the file, the line and the column, as in "mine.txt:3:8: ". Lines and columns are counted
+// from 1, and columns are counted in characters. An error does not quote a line that is not part of a preset,
+// because it may contain a secret.
 func Read(file, text string) ([]Preset, error) { return read(file, text, compiles) }
 
-// read implements Read. It calls check for each field.
+// read implements Read, and calls check for each field. It stops at the first error that check returns.
 func read(file, text string, check func(key, value string) error) (presets []Preset, err error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	if i := strings.IndexFunc(text, isNoText); i >= 0 {
@@ -109,15 +111,16 @@ func read(file, text string, check func(key, value string) error) (presets []Pre
 	return presets, nil
 }
 
-// position returns the position of the byte offset in text, as FILE:LINE:COLUMN. Line and column count from 1.
+// position returns the position of the byte offset in text, in the form FILE:LINE:COLUMN. Lines and columns are
+// counted from 1.
 func position(file, text string, offset int) string {
 	before := text[:offset]
 	column := utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:])
 	return fmt.Sprintf("%s:%d:%d", file, strings.Count(before, "\n")+1, column+1)
 }
 
-// offsetIn returns the byte offset of problem in field, a field of several lines. joined is field without line feeds, and
-// contains the source of the expression.
+// offsetIn returns the byte offset of problem in field, which may have several lines. joined is field without line
+// feeds. It contains the expression that problem is about.
 func offsetIn(field, joined string, problem *expr.Error) int {
 	offset := strings.Index(joined, problem.Source) + problem.Offset
 	for i, c := range field {
@@ -128,8 +131,9 @@ func offsetIn(field, joined string, problem *expr.Error) int {
 	return offset
 }
 
-// set sets the field of p that key names. It returns an error for an unknown key, a malformed or empty value, or a second
-// value where only one is allowed. at returns the position of the value.
+// set sets the part of p that key names to value, or adds value to it. It returns an error if the key is unknown,
+// if the value is empty or malformed, or if the key may occur only once and has occurred before. The function at
+// returns the position of the value.
 func (p *Preset) set(key, value string, at func() string) error {
 	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.note, "object": &p.Object, "match": &p.Match}
 	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.many, "detail": &p.detail}
@@ -165,7 +169,7 @@ func (p *Preset) set(key, value string, at func() string) error {
 	return nil
 }
 
-// ruled returns the status whose rules have this key, or [status.None] if key is not the key of a rule.
+// ruled returns the status of the rules that have this key, or [status.None] if key is not the key of a rule.
 func ruled(key string) status.Status {
 	for _, s := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
 		if s.RuleName() == key {
@@ -175,17 +179,17 @@ func ruled(key string) status.Status {
 	return status.None
 }
 
-// compiles returns an error if key takes an expression and value does not compile.
+// compiles returns an error if key requires an expression, and value is not a valid expression for that key.
 func compiles(key, value string) (err error) {
 	switch s := ruled(key); {
 	case s != status.None:
 		value, _, _ = strings.Cut(value, " -- ")
 		_, err = status.NewRule(s, value)
 	case key == "match":
-		_, err = status.NewRule(status.NotReady, value) // like every rule, the condition has to read the response
+		_, err = status.NewRule(status.NotReady, value) // compiled as a rule, because a condition must read something of the response
 	case key == "detail", key == "id", key == "print":
 		x, problem := expr.CompileValue(value)
-		if err = problem; err == nil && key != "print" && x.Reads("header") { // the header may hold a secret, and these values are logged
+		if err = problem; err == nil && key != "print" && x.Reads("header") { // the header may contain a secret, and these values are logged
 			err = errors.New("$header is not shown")
 		}
 	case key == "object":
