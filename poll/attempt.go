@@ -74,7 +74,7 @@ func (w *wait) check(pace *paced, evaluate func(context.Context, status.Observat
 	if evaluate != nil {
 		a.Message = func(o status.Observation) bool { return evaluate(ctx, o) }
 	}
-	r := w.probe.Check(ctx, a)
+	r := w.probe.Check(context.WithValue(ctx, limitsKey{}, limits), a)
 	took := time.Since(begun)
 	w.follow(&r, limits)
 	w.ended(ctx, &r.Observation)

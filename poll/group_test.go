@@ -469,17 +469,19 @@ func TestGroupOfAProbeThatExits(t *testing.T) {
 	})
 }
 
-// A share that is a whole number of targets is not rounded up.
+// A share that is a whole number of targets is not rounded up. The least share is one target.
 func TestPercentOfMany(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		probe := poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation { return poll.Observe(ctx, nil, nil) })
-		g := poll.Group{Percent: 4.4}
-		for e := range g.Events(t.Context(), slices.Values(slices.Repeat([]poll.Poller{{Probe: probe}}, 750))) {
-			if e.Kind == poll.EventGoal && e.Summary.Need != 33 {
-				t.Errorf("%d of %d are needed, want 33", e.Summary.Need, e.Summary.Targets)
+	for percent, want := range map[float64]int{4.4: 33, 1e-8: 1, 100: 750} {
+		bubble(t, func(t *testing.T) {
+			probe := poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation { return poll.Observe(ctx, nil, nil) })
+			g := poll.Group{Percent: percent}
+			for e := range g.Events(t.Context(), slices.Values(slices.Repeat([]poll.Poller{{Probe: probe}}, 750))) {
+				if e.Kind == poll.EventGoal && e.Summary.Need != want {
+					t.Errorf("%g%%: %d of %d are needed, want %d", percent, e.Summary.Need, e.Summary.Targets, want)
+				}
 			}
-		}
-	})
+		})
+	}
 }
 
 // With the same seed each target of a group has the same waits, in whatever order the attempts end.

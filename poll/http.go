@@ -189,6 +189,7 @@ func (h HTTP) Resume(position json.RawMessage) (Probe, error) {
 // wait with an ERROR, too.
 func (h HTTP) Check(ctx context.Context, a Attempt) Report {
 	first, err := h.first()
+	a.limits = limitsOf(ctx, a)
 	if err == nil && a.limits != nil && !a.limits.continues && first.Continues() {
 		err = errNotWrapped
 	}
@@ -217,6 +218,7 @@ func (p httpProbe) Plan() Plan {
 // Check makes one attempt at p.position.
 func (p httpProbe) Check(ctx context.Context, a Attempt) Report {
 	var attempt request.Attempt
+	a.limits = limitsOf(ctx, a)
 	if a.limits != nil {
 		attempt = a.limits.Attempt
 	}

@@ -138,7 +138,7 @@ func (l *loop) begin(w *wait, ok bool, next func()) {
 	defer l.lock()()
 	defer next()
 	if !ok {
-		if !l.stepping || l.isOver() || w.closedPastDeadline != "" {
+		if !l.stepping || l.isOver() || w.closedPastDeadline != "" || w.isDeadline(time.Now()) {
 			l.end(w)
 		}
 		return

@@ -46,6 +46,18 @@ type limits struct {
 	started         sync.Map // set of the start requests (request.Start) that the attempt has sent and that need not be sent again
 }
 
+// limitsKey is the key of the limits in the context of an attempt: a function may check an HTTP with an Attempt of its own.
+type limitsKey struct{}
+
+// limitsOf returns the limits of a. An Attempt without limits gets the limits of ctx, nil outside a wait.
+func limitsOf(ctx context.Context, a Attempt) *limits {
+	if a.limits != nil {
+		return a.limits
+	}
+	l, _ := ctx.Value(limitsKey{}).(*limits)
+	return l
+}
+
 // message returns a.Message. If that is nil, message returns a function that accepts the first message as the
 // response.
 func (a Attempt) message() func(status.Observation) (enough bool) {

@@ -258,6 +258,60 @@ func TestAStepAfterTheDeadline(t *testing.T) {
 	})
 }
 
+// A limiter that takes until the deadline ends the wait in the step.
+func TestAStepAtTheDeadlineInItsLimiter(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := poll.Poller{Probe: poll.HTTP{URL: "http://a.test"}, Limiter: slowLimiter(time.Minute), Timeout: 30 * time.Second}
+		now := time.Now()
+		_, events := p.Step(t.Context(), poll.State{Start: now, Began: now, Attempts: 1, Last: now, Due: now})
+		if last := events[len(events)-1]; last.Outcome == nil || last.Outcome.Ending != poll.TimedOut {
+			t.Errorf("events %+v", events)
+		}
+	})
+}
+
+// A function that checks an HTTP with an Attempt of its own sends no start request.
+func TestAStartWithAnAttemptOfItsOwn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		sent := 0
+		start := poll.HTTP{URL: "http://a.test", Method: "POST", Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+			sent++
+			return nil, errors.New("lost")
+		})}
+		p := poll.Poller{Timeout: time.Minute, Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+			return start.Check(ctx, poll.Attempt{Number: a.Number}).Observation
+		})}
+		if o, _ := p.Run(t.Context()); sent != 0 || o.Status != status.Error {
+			t.Errorf("%d requests, %s: %s", sent, o.Status, o.Reason)
+		}
+	})
+}
+
+// A Start in the future, and a hint without a wait, are ignored.
+func TestAStartInTheFuture(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		probe := poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+			o := poll.Observe(ctx, nil, errors.New("no"))
+			o.Hint = &status.Hint{Wait: -time.Hour, Source: "x"}
+			return o
+		})
+		p := poll.Poller{Probe: probe, Start: time.Now().Add(time.Hour), MaxAttempts: 2}
+		if o, _ := p.Run(t.Context()); o.Elapsed < 0 || o.Elapsed > time.Minute || strings.Contains(o.Reason, "asks for") {
+			t.Errorf("%s: %s", o.Elapsed, o.Reason)
+		}
+	})
+}
+
+// A slowLimiter takes a time for each answer.
+type slowLimiter time.Duration
+
+func (s slowLimiter) Next(string, time.Time) (time.Time, string) {
+	time.Sleep(time.Duration(s))
+	return time.Now(), ""
+}
+
+func (slowLimiter) Done(string, poll.Feedback) {}
+
 // The deadline of a step's context cuts its attempt short in time to keep the state. It is
 // none of the wait: a hint may lead past it, and no look comes early because of it.
 func TestTheDeadlineOfAStep(t *testing.T) {

@@ -236,7 +236,9 @@ func (l *loop) needed() int {
 	if l.Percent <= 0 {
 		return l.AtLeast
 	}
-	return int(math.Ceil(l.Percent*float64(l.Targets+l.missing)/100 - 1e-9)) // subtract rounding errors: 4.4% of 750 is 33, not 33.000000000000007
+	all := l.Targets + l.missing
+	share := int(math.Ceil(l.Percent*float64(all)/100 - 1e-9)) // subtract rounding errors: 4.4% of 750 is 33, not 33.000000000000007
+	return min(all, max(1, share))
 }
 
 // goal returns the EventGoal, the last event of a group.

@@ -45,6 +45,9 @@ func (w *wait) evaluateResponse(o status.Observation, took time.Duration) {
 		h.Fresh = w.Began.IsZero() || time.Since(w.Began)-took < freshFor
 		o.Protocol = h
 	}
+	if o.Hint != nil && o.Hint.Wait <= 0 {
+		o.Hint = nil
+	}
 	w.readHint(&o, time.Now())
 	w.annotate(&o, time.Now(), took)
 	if w.stream.decided { // the last message has decided the wait

@@ -72,7 +72,7 @@ func newWait(r *run, p Poller) *wait {
 	if p.Past != nil {
 		w.resumeFrom(*p.Past, time.Now())
 	}
-	if w.p.Start.IsZero() {
+	if w.p.Start.IsZero() || w.p.Start.After(time.Now()) {
 		w.p.Start = earliest(r.Start, w.Start)
 	}
 	if w.Start.IsZero() {

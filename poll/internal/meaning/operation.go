@@ -75,7 +75,7 @@ func (h HTTP) unstated(o *status.Observation, said Report, isNamed bool) status.
 	isJSON := json.Valid(text)
 	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // an HTML page can be the result
 	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0])) && (text[0] != '<' || isPage)
-	isProse := isText && !isPage && !bytes.ContainsRune(text, '\n') && len(bytes.Fields(text)) > 2
+	isProse := isText && !isPage && !bytes.ContainsRune(text, '\n') && (len(bytes.Fields(text)) > 2 || hasDoubtfulWord(string(text)))
 	isWrong := isJSON && said.Wrong.Stage != Unknown
 	// The URL returned a 202 while the operation was running. A 200 with a result then means that the operation has
 	// ended.
@@ -87,8 +87,8 @@ func (h HTTP) unstated(o *status.Observation, said Report, isNamed bool) status.
 		return status.Verdict{Status: status.Error, Reason: withDetail(o, words, said.Wrong, said.Wrong)}
 	case earlier != "" && (isWrong || !isJSON || !isNamed):
 		return undecided(stateless + ", and before it " + earlier + ": a condition can say what is final")
-	case isProse: // such as "Export is being prepared"
-		return undecided(words + " with a sentence: a condition can say that it is the end")
+	case isProse: // such as "Export is being prepared" or "state: running"
+		return undecided(words + " with a text: a condition can say that it is the end")
 	case isText, len(text) == 0 && *o.Code == http.StatusNoContent:
 		return success
 	case !isJSON, string(text) == "null", string(text) == "false":

@@ -40,7 +40,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"status":true}`, status.NotReady, ".status is true, which is no known final state", ".status==true"},
 		{followed, `{"properties":{"provisioningState":"Updating"}}`, status.NotReady, `.properties.provisioningState is "Updating"`, ".properties.provisioningState"},
 
-		{followed, `Export is being prepared, please wait`, status.NotReady, "HTTP 200 OK with a sentence: a condition can say that it is the end", ""},
+		{followed, `Export is being prepared, please wait`, status.NotReady, "HTTP 200 OK with a text: a condition can say that it is the end", ""},
 		{followed, `rows 7`, status.Success, "HTTP 200 OK", ""},
 
 		// not in an envelope
@@ -155,7 +155,16 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"state":"done"`, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{followed, ``, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{created, ``, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
-		{followed, `state: running`, status.Success, "HTTP 200 OK", ""},
+		{followed, `state: running`, status.NotReady, "HTTP 200 OK with a text: a condition can say that it is the end", ""},
+		{followed, `still running`, status.NotReady, "HTTP 200 OK with a text: a condition can say that it is the end", ""},
+		{followed, `not done`, status.NotReady, "HTTP 200 OK with a text: a condition can say that it is the end", ""},
+		{followed, `report ready`, status.Success, "HTTP 200 OK", ""},
+		{followed, `{"finished":true,"passed":false}`, status.Error, `.finished is true, but .passed is false`, ""},
+		{followed, `{"status":"done","returnCode":2}`, status.Error, `.status is "done", but .returnCode is 2`, ""},
+		{followed, `{"status":"done","returnCode":0}`, status.Success, `.status is "done"`, ""},
+		{followed, `{"status":"finished","exit_status":"error"}`, status.Error, `.status is "finished", but .exit_status is "error"`, ""},
+		{followed, `{"status":"done","verdict":"rejected"}`, status.Error, `.status is "done", but .verdict is "rejected"`, ""},
+		{followed, `{"state":"Done","reason":"Failed"}`, status.Error, `.state is "Done": Failed`, ""},
 		{meaning.MonitorResult, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
 
 		// the result after a 303, unless the document has an open state

@@ -339,11 +339,16 @@ func (m member) isDoubtful() bool {
 		n, err := strconv.Atoi(strings.Trim(text, `"`))
 		return err == nil && n != 0 && n/100 != 2
 	}
-	isURL := strings.Contains(text, "/")
+	return text[0] == '"' && !strings.Contains(text, "/") && hasDoubtfulWord(text)
+}
+
+// hasDoubtfulWord reports whether a short text is, or contains, a word for an open or failed state. The word "not" counts
+// as such a word, as in "not done".
+func hasDoubtfulWord(text string) bool {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
-	return text[0] == '"' && len(text) <= maxWord && !isURL && slices.ContainsFunc(append(parts, text), func(word string) bool {
+	return len(text) <= maxWord && slices.ContainsFunc(append(parts, text), func(word string) bool {
 		stage := stageOf(word)
-		return stage == Open || stage == Failed
+		return stage == Open || stage == Failed || strings.EqualFold(word, "not")
 	})
 }
 

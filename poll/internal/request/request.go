@@ -85,7 +85,7 @@ func (r *Request) complete() (err error) {
 		return fmt.Errorf("%q is no HTTP method", r.Method)
 	case r.MaxBody < 0:
 		return errors.New("the limit of the body is negative")
-	case r.Stream && r.Next != "":
+	case r.Stream && r.Next != "" && r.Next != "none":
 		return errors.New("a stream has no pages")
 	case r.Method == "" && r.Body != nil:
 		r.Method = http.MethodPost
