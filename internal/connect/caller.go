@@ -2,28 +2,29 @@ package connect
 
 import "context"
 
-// A Caller is the program that runs a wait, such as poll itself. The commands of the wait read the Caller from
-// the context of the run. The zero value is a program without any wish.
+// A Caller holds settings of the program that runs a wait, such as the command poll. The commands of the wait read
+// these settings from the context of the run. The zero value changes nothing.
 type Caller struct {
-	// ReapOrphans reaps, before each attempt, every child of the process that has ended. Process 1 or a subreaper
-	// needs ReapOrphans, since it inherits the processes that attempts leave. All children of the process must
-	// belong to one run. Without ReapOrphans only the groups of attempts are reaped. On Windows ReapOrphans does
-	// nothing.
+	// If ReapOrphans is true, each attempt first reaps all child processes that have ended. It is needed if this
+	// process is process 1 or a subreaper, and so inherits the processes that attempts leave. All children of this
+	// process must belong to one run. If ReapOrphans is false, only processes in the process groups of attempts are
+	// reaped. On Windows, ReapOrphans has no effect.
 	ReapOrphans bool
-	// Hurry shortens the Grace of an attempt that is being stopped, as a second Ctrl-C does: each value that is
-	// received sends SIGTERM once more, and closing the channel sends SIGKILL. With nil the Grace is never
+	// Hurry shortens the Grace of an attempt that is being stopped, for example after a second Ctrl-C. Each value in
+	// the channel sends SIGTERM again, and closing the channel sends SIGKILL. If Hurry is nil, the Grace is never
 	// shortened.
 	Hurry <-chan struct{}
 }
 
+// A callerKey is the key of the Caller in a context.
 type callerKey struct{}
 
-// WithCaller returns the context of the runs of a Caller.
+// WithCaller returns a copy of ctx that carries c.
 func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// CallerOf returns the Caller of a run.
+// CallerOf returns the Caller that ctx carries, or the zero Caller.
 func CallerOf(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c

@@ -1,6 +1,6 @@
-// Package connect opens the connections of requests: with certificates, through a proxy, or to a socket or an
-// address. It also returns the identity of the page at a URL, and describes this machine and the program that runs
-// a wait.
+// Package connect opens the connections of requests: with certificates, through a proxy, or to a given socket or
+// address. It also identifies pages, hosts and this machine, reads .netrc files, and passes on settings of the
+// program that runs a wait.
 package connect
 
 import (
@@ -20,31 +20,34 @@ import (
 	"time"
 )
 
-// Options configure connections. The zero value verifies certificates against the system's authorities and takes
-// the proxy from the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
+// Options configure connections. The zero value verifies certificates against the system's authorities, and takes the
+// proxy from the environment variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 type Options struct {
-	// Insecure accepts any certificate.
+	// If Insecure is true, any server certificate is accepted.
 	Insecure bool
-	// CACert names a PEM file of the authorities to trust; "" means the system's.
+	// CACert is the path of a PEM file with the certificate authorities to trust. If it is "", the authorities of the
+	// system are trusted.
 	CACert string
-	// Cert names a PEM file with a client certificate, Key one with its key. An empty Key means that Cert also
-	// holds the key.
+	// Cert is the path of a PEM file with a client certificate, and Key is the path of a PEM file with its key. If
+	// Key is "", the file Cert must also contain the key. If Cert is "", no client certificate is sent.
 	Cert, Key string
-	// UnixSocket is the path of a socket, which replaces every host and proxy; "" means no socket.
+	// UnixSocket is the path of a Unix socket that all connections go to, whatever the host and the proxy are. If
+	// UnixSocket is "", connections go to the hosts of the URLs.
 	UnixSocket string
-	// Proxy is the URL of the proxy for every request: http, https, socks5 or socks5h; "" means the proxies of the
-	// environment, and "direct" means no proxy.
+	// Proxy is the URL of the proxy for every request, with the scheme http, https, socks5 or socks5h. The value
+	// "direct" means no proxy. If Proxy is "", the environment names the proxy.
 	Proxy string
-	// Routes names the addresses to connect to, without a proxy, in place of the "host:port" of a URL in lower
-	// case, such as "www.example.com:443": "10.0.0.7:8443". In a key, an empty host or port stands for any host or
-	// port. In an address, it stands for the host or port of the URL. The addresses are tried in order: addresses
-	// for the host and port first, then for any port, and for any host last. The certificate has to be valid for
-	// the host of the URL.
+	// Routes redirects connections. A key is the "host:port" of a URL in lower case, and its values are the addresses
+	// to connect to instead, without a proxy. An example is "www.example.com:443": "10.0.0.7:8443".
+	//
+	// In a key, an empty host or port matches any host or port. In an address, it stands for the host or port of the
+	// URL. The addresses are tried in order, and more specific keys first: host and port, then any port, then any
+	// host. The server's certificate must still be valid for the host of the URL.
 	Routes map[string][]string
 }
 
-// Transport returns a transport for any number of probes at once. It keeps up to 100 idle connections to a host,
-// and 1000 in all. An error names the file or the variable of the environment that cannot be used.
+// Transport returns a transport that any number of probes can share. It keeps up to 100 idle connections per host,
+// and 1000 in all. An error names the file or the environment variable that is not usable.
 func (o Options) Transport() (*http.Transport, error) {
 	config, err := o.tls()
 	if err != nil {
@@ -61,27 +64,28 @@ func (o Options) Transport() (*http.Transport, error) {
 		TLSClientConfig:        config,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    30 * time.Second,
-		MaxResponseHeaderBytes: 1 << 20, // net/http's own limit is ten times that
+		MaxResponseHeaderBytes: 1 << 20, // the default of net/http is ten times as large
 		IdleConnTimeout:        5 * time.Minute,
-		MaxIdleConnsPerHost:    100, // a request needs no new connection while fewer are at work
+		MaxIdleConnsPerHost:    100, // up to 100 concurrent requests to a host can reuse their connections
 		MaxIdleConns:           1000,
-		// Without pings, every further attempt would use a connection that died silently,
-		// and time out. Over HTTP/1 a timeout ends the connection.
+		// Without pings, a connection that has died silently would stay in use, and every further attempt would time
+		// out. This concerns HTTP/2 only: an HTTP/1 connection is closed after a timeout.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},
 	}
 	t.OnProxyConnectResponse = checkProxy
 	return t, nil
 }
 
-// A FileError is the error of [Options.Transport] about the file of an option.
+// A FileError is an error of [Options.Transport] about the file of an option.
 type FileError struct {
-	Option string // "cacert", "cert" for the client certificate with its key, or "key"
+	Option string // "cacert"; "cert" for the client certificate or its key; "key" if Key is set without Cert
 	Err    error
 }
 
 func (e *FileError) Error() string { return e.Err.Error() }
 func (e *FileError) Unwrap() error { return e.Err }
 
+// tls returns the TLS configuration for o.
 func (o Options) tls() (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: o.Insecure}
 	if o.CACert != "" {
@@ -105,8 +109,8 @@ func (o Options) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// readPair reads a client certificate and its key. An empty keyFile means that certFile also holds the key. The
-// file is read once, since it may be a pipe.
+// readPair reads a client certificate from certFile, and its key from keyFile. If keyFile is "", the key is also in
+// certFile, which is then read only once, because it may be a pipe.
 func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
 	cert, err := os.ReadFile(certFile)
 	key := cert
@@ -122,7 +126,7 @@ func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
 	return pair, nil
 }
 
-// proxy returns the function that selects the proxy of a request, or nil if no request goes through a proxy.
+// proxy returns a function that selects the proxy of a request. It returns a nil function if no request uses a proxy.
 func (o Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 	proxy := http.ProxyFromEnvironment
 	switch {
@@ -148,12 +152,12 @@ func (o Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 	}, nil
 }
 
-// errProxy is wrapped by the error of [Options.Transport] if the value of an environment variable is not the URL
-// of a proxy.
+// errProxy is the error for a proxy setting, from an option or from the environment, that is not the URL of a proxy.
 var errProxy = errors.New("is not the URL of a proxy, such as http://HOST:PORT")
 
-// checkProxies returns an error for a variable whose value is not the URL of a proxy: net/http would ignore the
-// variable, and connect without a proxy.
+// checkProxies returns an error that names the first environment variable whose value is not the URL of a proxy.
+// Without this check, net/http would ignore such a variable and connect without a proxy. getenv returns the value of
+// a variable, or "".
 func checkProxies(getenv func(string) string) error {
 	for _, name := range [...]string{"HTTP_PROXY", "HTTPS_PROXY"} {
 		if getenv(name) == "" {
@@ -168,8 +172,8 @@ func checkProxies(getenv func(string) string) error {
 	return nil
 }
 
-// ParseProxy reads the URL of a proxy. Without a scheme it is one of HTTP, as for net/http. The error does not
-// repeat the text, which may contain a password.
+// ParseProxy parses text, the URL of a proxy. If text has no scheme, the scheme is http, as in net/http. The error
+// does not repeat text, which may contain a password.
 func ParseProxy(text string) (*url.URL, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -184,7 +188,8 @@ func ParseProxy(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// routed returns the addresses that replace a host and port, or nil if no route matches.
+// routed returns the addresses that o.Routes names for connections to host and port. It returns nil if no route
+// matches.
 func (o Options) routed(host, port string) (addresses []string) {
 	if len(o.Routes) == 0 {
 		return nil
@@ -202,7 +207,7 @@ func (o Options) routed(host, port string) (addresses []string) {
 // A dialFunc has the signature of [net.Dialer.DialContext].
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dial returns a function that connects according to o.
+// dial returns a function that opens a connection by calling the parameter dial, but with the address that o selects.
 func (o Options) dial(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if o.UnixSocket != "" {
@@ -216,9 +221,9 @@ func (o Options) dial(dial dialFunc) dialFunc {
 	}
 }
 
-// DialFirst connects to the first of some addresses that opens. Its error joins the errors of all addresses. For
-// localhost it tries both loopback addresses (RFC 6761 section 6.3), even if the resolver of the system returns
-// only one of them.
+// DialFirst connects to each of the addresses in turn, by calling dial, and returns the first connection that opens.
+// If none opens, its error joins the errors of all addresses. Some resolvers return only one of localhost's two
+// loopback addresses, so DialFirst always tries both (RFC 6761 section 6.3).
 func DialFirst(ctx context.Context, dial dialFunc, network string, addresses ...string) (net.Conn, error) {
 	var errs []error
 	for _, address := range addresses {
@@ -238,15 +243,15 @@ func DialFirst(ctx context.Context, dial dialFunc, network string, addresses ...
 	return nil, errors.Join(errs...)
 }
 
-// A ProxyError is the status code of a proxy that rejects a connection to the server.
+// A ProxyError is the HTTP status code of a proxy that has rejected a connection to the server.
 type ProxyError int
 
 func (e ProxyError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", int(e), http.StatusText(int(e))))
 }
 
-// checkProxy returns an error if the proxy rejects the connection. The error does not contain the text of the
-// proxy, which can be anything.
+// checkProxy returns an error if answer, the response of a proxy, rejects a connection. The error does not repeat the
+// text in the response, which may be anything.
 func checkProxy(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
 	if answer.StatusCode == http.StatusOK {
 		return nil

@@ -7,18 +7,19 @@ import (
 	"sync"
 )
 
-// Machine returns an identity of this machine. A network namespace counts as a machine. The identity is determined
-// once.
+// Machine returns a string that identifies this machine. Each network namespace counts as a machine of its own, since
+// it has its own loopback addresses. The string is computed at the first call.
 var Machine = sync.OnceValue(func() string {
-	name, _ := os.Hostname() // a container has a name of its own
+	name, _ := os.Hostname() // each container has its own host name
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	network, _ := os.Readlink("/proc/self/ns/net")
 	return name + "\n" + string(boot) + network
 })
 
-// IsLoopback reports whether the name or address of a host means a different host on each machine.
+// IsLoopback reports whether host, a name or an address, always means the local machine. Such a host is a different
+// server on each machine.
 func IsLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	addr, _ := netip.ParseAddr(host) // the zero value is not a loopback address
+	addr, _ := netip.ParseAddr(host) // ignore the error: the zero Addr is not a loopback address
 	return addr.Unmap().IsLoopback() || addr.IsUnspecified() || host == "localhost" || strings.HasSuffix(host, ".localhost")
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Netrc returns the login and the password of a host in the text of a .netrc file, or nil without an entry for the host.
-// The first entry that fits counts: "machine HOST", or "default". Lines that begin with # are comments.
+// Netrc searches text, the content of a .netrc file, and returns the login and the password for host. The first entry
+// that applies counts: "machine HOST", or "default". It returns nil if no entry applies. Lines that start with # are
+// comments. Macros and quoted values are not supported, and lead to an error.
 func Netrc(text, host string) (*url.Userinfo, error) {
 	var words []string
 	for line := range strings.Lines(text) {
@@ -15,7 +16,7 @@ func Netrc(text, host string) (*url.Userinfo, error) {
 			words = append(words, strings.Fields(line)...)
 		}
 	}
-	words = append(words, "default", "") // which ends the last entry
+	words = append(words, "default", "") // a final entry, so that the loop also handles the last entry of the file
 	entry, fits := map[string]string{}, false
 	for len(words) > 1 {
 		word, value := words[0], words[1]
@@ -29,9 +30,10 @@ func Netrc(text, host string) (*url.Userinfo, error) {
 		case fits && entry["login"] != "":
 			return url.UserPassword(entry["login"], entry["password"]), nil
 		case word == "default":
-			words = append([]string{value}, words...) // it has no value
+			words = append([]string{value}, words...) // "default" has no value: put back the word that follows
 		}
-		// Equal lengths: Unicode folds letters that differ in a host name, such as s and ſ.
+		// Unicode case folding also equates ASCII letters with other letters, such as s and ſ. Their encodings differ
+		// in length, so the lengths are compared, too.
 		fits = word == "default" || len(value) == len(host) && strings.EqualFold(value, host)
 		clear(entry)
 	}

@@ -1,5 +1,6 @@
-// Package coach makes the hints and notes of a wait, after an attempt. It reads the results of the rules and the
-// observation. It never changes the status of a verdict.
+// Package coach collects advice for the user of a wait. After each attempt, it reads the response and the results of
+// the rules. A hint suggests how to correct a rule or an option. A note points out a verdict that may be a mistake.
+// The package never changes the status of a verdict.
 package coach
 
 import (
@@ -14,38 +15,39 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Coach counts for each rule that can end the wait whether the rule was evaluated and could decide. It also
-// collects the hints about the last response. The zero value is ready for use.
+// A Coach collects the hints about the last response. For each rule that can end the wait, it also records whether
+// the rule has ever been evaluated and could decide. The zero value is ready for use.
 type Coach struct {
 	counts []ruleCount
 
-	hints     []string // about the last response, or about the elements of the last list
-	passed    []string // hints about messages of a stream: they remain
-	told      []string // the hints that FirstHints has returned
-	explained int      // number of results that hints are made of
-	isOver    bool     // the next call of Add begins another response
+	hints     []string // hints about the last response, or about the elements of the last list
+	passed    []string // hints about messages of a stream, which later responses do not replace
+	told      []string // hints that FirstHints has already returned
+	explained int      // number of rule results that have been explained by hints since the last response began
+	isOver    bool     // the next call of Add is about a new response
 	wasGood   bool     // the last response was successful
-	hasPages  bool     // a list has further pages that were not read
-	hasAccept bool     // the wait has a list of accepted codes
+	hasPages  bool     // a list was incomplete, because one of its pages could not be read
+	hasAccept bool     // the user has set the accepted codes with --accept
 }
 
-// A ruleCount records whether a rule was ever evaluated and decided, and why the rule did not match the last response.
+// A ruleCount is the record of one rule. The field asked is true if the rule was ever evaluated, and decided is true
+// if its result was ever known.
 type ruleCount struct {
 	rule           *status.Rule
 	asked, decided bool
-	why            string // reason why the rule did not match the last response
-	accept         string // value of --accept that would let the rule evaluate the last response, or ""
+	why            string // why the rule did not match the last response
+	accept         string // value of --accept that would have let the rule evaluate the last response, or ""
 }
 
 const (
-	maxExplained = 100 // results of a list that hints are made of, since a hint takes long
-	maxTold      = 10  // hints before the end of a wait: a document may have other members each time
+	maxExplained = 100 // largest number of rule results per response that are explained by hints, because explaining takes long
+	maxTold      = 10  // largest number of hints during a wait, because a document with different members each time leads to ever new hints
 )
 
-// Add adds notes to the verdict v on o, counts the results of v, collects the hints about o, and removes the
-// results from v. The new hints replace the hints about the previous response. Rules are not meant for a
-// response that only leads to another URL, or for an element that is missing from its list: Add ignores their
-// results.
+// Add reads the verdict v for the response o. It adds notes to v, records and then removes the results of the rules
+// in v, and collects hints about o. These hints replace the hints about the previous response. Add ignores the
+// results if the rules are not meant for o: o only leads to another URL, or the element that o is about is missing
+// from its list.
 func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 	notes(o, v)
 	results := v.Results
@@ -70,7 +72,7 @@ func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 			continue
 		}
 		c := t.count(a)
-		isForOthers := a.Rule.Preset != "" && c.decided && !a.NoObject // a preset reads members that only some documents have
+		isForOthers := a.Rule.Preset != "" && c.decided && !a.NoObject // a preset has rules for several kinds of documents, so explain its rule only while that rule has never decided
 		if isSame || isForOthers || a.Matched() || t.explained > maxExplained {
 			continue
 		}
@@ -79,7 +81,7 @@ func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 	}
 }
 
-// count records the result of one rule.
+// count records a, the result of one rule, and returns the record of that rule.
 func (t *Coach) count(a status.Result) *ruleCount {
 	at := slices.IndexFunc(t.counts, func(c ruleCount) bool { return c.rule == a.Rule })
 	if at < 0 {
@@ -92,21 +94,21 @@ func (t *Coach) count(a status.Result) *ruleCount {
 	return c
 }
 
-// explain adds the hints about a rule that does not match a response. If the rule was not evaluated, the hints
-// come from the rule alone.
+// explain adds hints about a, the result of a rule that does not match the response o. c is the record of that rule.
+// If the rule was not evaluated on o, the hints only come from the rule's expression.
 func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
 	why := a.Explain()
 	missing := cmp.Or(missed(a, o), acceptHint(a, o))
 	if a.Evaluated {
 		c.why = why.Lines[0]
 	} else {
-		if c.accept = acceptToo(o); missing != "" { // the hint contains it
+		if c.accept = acceptToo(o); missing != "" { // the hint already names the value of --accept
 			c.accept = ""
 		}
 		why = a.Rule.Expr.Eval(&expr.Env{Exit: o.Exit, Status: o.Code}).Explain()
 	}
 	hints, others := why.Hints()
-	if a.Rule.Status == status.Success { // an error is usually absent
+	if a.Rule.Status == status.Success { // not for the other rules: the members that they read are usually absent
 		hints = slices.Concat(hints, others)
 	}
 	if missing != "" {
@@ -115,7 +117,7 @@ func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
 		hints = t.failureHints(o)
 	}
 	for _, hint := range hints {
-		if a.Rule.Status != status.Success { // without the origin, the hint would seem to be about --until
+		if a.Rule.Status != status.Success { // without naming the option, the hint would seem to be about --until
 			hint = a.Rule.Origin + ": " + hint
 		}
 		if (a.Rule.Preset == "" || a.NoObject) && !slices.Contains(t.hints, hint) {
@@ -127,9 +129,9 @@ func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
 	}
 }
 
-// failureHints returns a hint about an error in a successful response, which no rule reads. It returns nil if
-// the response reports a running operation. It also returns nil for an element of a list, since reading
-// thousands of elements takes longer than evaluating the rules.
+// failureHints returns a hint about an error that o, a successful response, reports, if no rule reads that error. It
+// returns nil if o also reports that the operation is still running. It also returns nil for an element of a list,
+// because searching thousands of elements takes longer than evaluating the rules.
 func (t *Coach) failureHints(o *status.Observation) []string {
 	if o.Within != nil {
 		return nil
@@ -144,8 +146,8 @@ func (t *Coach) failureHints(o *status.Observation) []string {
 	return []string{hintOf("error", path)}
 }
 
-// acceptToo returns the value of --accept that would make a failed command with output successful. It returns
-// "" if the response is successful or incomplete.
+// acceptToo returns the value of --accept that would make the command in o successful. It returns "" if the command
+// is already successful, has no output, or did not exit by itself.
 func acceptToo(o *status.Observation) string {
 	if o.Exit == nil || o.Failure != nil || o.Good() || o.Signal != "" || len(o.Body) == 0 {
 		return ""
@@ -158,8 +160,8 @@ func acceptToo(o *status.Observation) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(codes), " ", ","), "[]")
 }
 
-// acceptHint returns a hint if only the exit code keeps a rule from matching the output of a failed command.
-// Otherwise it returns "".
+// acceptHint returns a hint if the rule of a would match the output of the command in o, but does not match because
+// of the exit code. Otherwise it returns "".
 func acceptHint(a status.Result, o *status.Observation) string {
 	x, accepted, codes := a.Rule.Expr, *a.Env, acceptToo(o)
 	accepted.Exit = new(int)
@@ -169,8 +171,8 @@ func acceptHint(a status.Result, o *status.Observation) string {
 	return hintOf(map[bool]string{true: "accept instead", false: "accept"}[a.Evaluated], *o.Exit, codes)
 }
 
-// missed returns a hint if the rule would match the command's other output, stdout or stderr. Otherwise it
-// returns "".
+// missed returns a hint if the rule of a does not match, but would match if standard output and standard error of the
+// command in o were swapped. Otherwise it returns "".
 func missed(a status.Result, o *status.Observation) string {
 	x, swapped := a.Rule.Expr, *a.Env
 	swapped.Stdout, swapped.Stderr = swapped.Stderr, swapped.Stdout
@@ -187,15 +189,15 @@ func missed(a status.Result, o *status.Observation) string {
 //go:embed hints.txt
 var hintText string
 
-// hintOf returns the hint called name in hints.txt. arguments fill the verbs of package fmt in the hint.
+// hintOf returns the hint called name in hints.txt. arguments fill the formatting verbs in that hint.
 func hintOf(name string, arguments ...any) string {
 	_, text, _ := strings.Cut("\n"+hintText, "\n"+name+": ")
 	text, _, _ = strings.Cut(text, "\n")
 	return fmt.Sprintf(text, arguments...)
 }
 
-// FirstHints returns the hints that are new since the previous call, up to a limit for the wait. The next
-// observation counts as a new response.
+// FirstHints returns the hints that it has not returned before, up to maxTold hints for the whole wait. The next call
+// of Add is then about a new response.
 func (t *Coach) FirstHints() []string {
 	isTold := func(hint string) bool { return slices.Contains(t.told, hint) }
 	first := slices.DeleteFunc(slices.Clone(t.hints), isTold)
@@ -207,10 +209,11 @@ func (t *Coach) FirstHints() []string {
 // Hints returns the hints about the last response.
 func (t *Coach) Hints() []string { return slices.Clone(t.hints) }
 
-// Notes returns a note for each rule that was never evaluated, or whose results were all unknown. A preset
-// gets at most one note, if none of its rules could decide, since its rules fit responses of several shapes.
+// Notes returns a note for each rule that was never evaluated or whose result was always unknown. kind is the kind of
+// the probe. A preset gets only one note, and only if none of its rules could ever decide: its rules are meant for
+// several kinds of documents, so some rules need not apply.
 func (t *Coach) Notes(kind status.Kind) (notes []string) {
-	done := map[string]bool{} // presets with a rule that could decide, or with a note
+	done := map[string]bool{} // presets that have a note, or a rule that could decide
 	for _, c := range t.counts {
 		done[c.rule.Preset] = done[c.rule.Preset] || c.decided
 	}
@@ -228,7 +231,7 @@ func (t *Coach) Notes(kind status.Kind) (notes []string) {
 	return notes
 }
 
-// neverAsked returns the note for a rule that was never evaluated.
+// neverAsked returns the note for c, the record of a rule that was never evaluated.
 func (t *Coach) neverAsked(c ruleCount, kind status.Kind) string {
 	words := map[status.Kind][2]string{
 		status.KindCustom:  {"every attempt failed"},
@@ -241,7 +244,7 @@ func (t *Coach) neverAsked(c ruleCount, kind status.Kind) string {
 		words = [2]string{"no list was complete"}
 	case t.hasAccept:
 		words = [2]string{"no response was accepted"}
-	case c.rule.Preset != "", c.rule.Status != status.Error: // users do not edit the rules of a preset
+	case c.rule.Preset != "", c.rule.Status != status.Error: // no advice about editing the rule: users do not edit the rules of a preset
 		words[1] = ""
 	}
 	if c.accept != "" && c.rule.Preset == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// notes adds notes to v: the match of a rule, or a SUCCESS without a rule, may be a mistake.
+// notes adds notes to v, the verdict for o, if the match of a rule or a SUCCESS without a rule may be a mistake.
 func notes(o *status.Observation, v *status.Verdict) {
 	if v.Rule == "" {
 		v.Notes = append(v.Notes, withoutRule(o, v)...)
@@ -17,7 +17,7 @@ func notes(o *status.Observation, v *status.Verdict) {
 	}
 	for _, one := range v.Results {
 		if one.Matched() && one.Rule.String() == v.Rule {
-			if one.Rule.Why == "" || len(v.Objects) < 2 { // explaining many objects takes long
+			if one.Rule.Why == "" || len(v.Objects) < 2 { // do not explain a rule about many objects, which takes long
 				v.Notes = append(v.Notes, one.Explain().Notes...)
 			}
 			if v.Status == status.Success {
@@ -28,7 +28,7 @@ func notes(o *status.Observation, v *status.Verdict) {
 	}
 }
 
-// aboutSuccess returns the notes about a matching rule for SUCCESS.
+// aboutSuccess returns notes about met, the result of a rule for SUCCESS that has matched o. It may set v.Advice.
 func aboutSuccess(o *status.Observation, v *status.Verdict, met status.Result) (notes []string) {
 	if met.Rule.Preset == "" {
 		notes = contradictions(o, met)
@@ -43,9 +43,9 @@ func aboutSuccess(o *status.Observation, v *status.Verdict, met status.Result) (
 	return notes
 }
 
-// withoutRule returns the notes about a verdict that no rule decided. It may set v.Advice.
+// withoutRule returns notes about v, a verdict that no rule decided. It may set v.Advice.
 func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
-	isLed := o.Code != nil && (*o.Code/100 == 3 || *o.Code == http.StatusUnauthorized || o.Start && o.Good()) // the remarks name the URL or the reason
+	isLed := o.Code != nil && (*o.Code/100 == 3 || *o.Code == http.StatusUnauthorized || o.Start && o.Good()) // the remarks name the URL of the redirect, or the reason
 	switch {
 	case v.Status == status.Error && isLed:
 		return o.Remarks
@@ -64,10 +64,12 @@ func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
 	return nil
 }
 
-// contradictions returns a note about a document that contradicts a condition for SUCCESS, such as ".state is
-// "failed", and .done is true all the same". The condition does not name the member that contradicts it. The member is
-// in no list. An open state contradicts a condition that no value of the document makes true. Next to any other
-// state, an error contradicts the condition.
+// contradictions returns a note if the response o contradicts met, the result of a condition for SUCCESS that has
+// matched. An example is ".state is "failed", and .done is true all the same".
+//
+// A failed state contradicts every condition. An open state contradicts a condition that no value in the document
+// makes true. If the state is done, or is a word without a known meaning, an error in the document contradicts the
+// condition. A contradiction is ignored if the condition names it, or if its member is in a list.
 func contradictions(o *status.Observation, met status.Result) []string {
 	if !o.Good() || o.Within != nil || o.Kind == status.KindTCP {
 		return nil
