@@ -21,7 +21,7 @@ type streamAttempt struct {
 	firstAfter  time.Duration // time from begun to the first message
 	decided     bool          // the last message ended the wait
 	pending     bool          // the last verdict is SUCCESS or ERROR, but has not reached its threshold
-	countsSeen  bool          // lines that no rule matches do not interrupt the count of SUCCESS lines
+	countsSeen  bool          // the threshold for SUCCESS counts lines; see wait.countsSeen
 	isShown     bool          // the last message gets an event, unless it ends the attempt
 	isUncounted bool          // the coach, which collects hints, has not seen the last message
 	hold        *time.Timer   // ends the attempt once the verdict has lasted for its threshold's For; nil without such a threshold
@@ -120,9 +120,9 @@ func (w *wait) announce() error {
 	return w.hopeless
 }
 
-// follow takes over the probes that r, the report of an attempt, names for the next attempt and for the result.
-// If the attempt has sent a start request, but the next attempt would send the same request again, follow turns
-// the report into a failure. This happens if a probe around an HTTP drops Report.Next or checks the HTTP twice.
+// follow takes the probes for the next attempt and for the result from r, the report of an attempt. If the
+// attempt has sent a start request, and the next attempt would send the same request again, follow turns the
+// report into a failure. This happens if a probe around an HTTP drops Report.Next or checks the HTTP twice.
 func (w *wait) follow(r *Report, limits *limits) {
 	if w.result = r.Result; r.Next != nil {
 		if w.use(r.Next); w.done == nil { // a later run checks the operation again before it fetches the result
@@ -155,8 +155,9 @@ func (w *wait) listen(ctx context.Context) (attempt context.Context, stop func()
 	}
 }
 
-// countsSeen reports whether the SUCCESS threshold counts single lines of a command's output. It does if the
-// threshold has no For and no rule for SUCCESS reads a JSON document.
+// countsSeen reports whether the threshold for SUCCESS counts lines of a command's output, so that lines that
+// no rule matches do not interrupt the count. It does if the threshold has no For, and if no rule for SUCCESS
+// reads a JSON document.
 func (w *wait) countsSeen() bool {
 	readsDocument := func(r status.Rule) bool { return r.Status == status.Success && r.Expr.Reads(".", "isjson") }
 	return w.planned.lines && w.p.SuccessThreshold.For <= 0 && !slices.ContainsFunc(slices.Concat(w.p.Rules.Own, w.p.Rules.Preset.All()), readsDocument)
@@ -228,9 +229,9 @@ func (c *clock) Deadline() (time.Time, bool) {
 }
 
 // toResult switches w from the operation to the operation's result, if the last attempt ended the wait with
-// SUCCESS and the result is in another document. It reports whether it switched. From then on any successful
-// response is the result: the rules, which apply to the operation, are dropped, and the verdict on the
-// operation is kept.
+// SUCCESS and the result is in another document. It reports whether it switched. After the switch any
+// successful response is the result: the rules, which apply to the operation, are dropped, and the verdict on
+// the operation is kept.
 func (w *wait) toResult() bool {
 	if w.list != nil || w.done != nil || w.Status != status.Success || !w.decided() {
 		return false

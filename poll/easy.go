@@ -61,8 +61,8 @@ func GetJSON[T any](ctx context.Context, url, condition string) (value T, err er
 // with a POST request. It then requests the URL that the response names (see [HTTP.Follow]) until a response
 // meets condition, and decodes that response with [Decode].
 //
-// If a request may have started the operation, Start does not send it again. The errors are the same as for
-// [Get], plus the error of encoding body.
+// If a request may have started the operation, Start does not send it again. The errors are the errors of
+// [GetJSON], and the error of encoding body.
 func Start[T any](ctx context.Context, url string, body any, condition string) (value T, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {

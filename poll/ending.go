@@ -46,7 +46,8 @@ func (w *wait) endingOfPast() Ending {
 	return ""
 }
 
-// outcome returns the Outcome of a wait that ends with the given ending.
+// outcome returns the Outcome of a wait that ends with the given ending. For a wait that ended in an earlier
+// run, it returns the result of that run.
 func (w *wait) outcome(ending Ending) Outcome {
 	if ending == Succeeded && w.final != nil {
 		return *w.final
@@ -151,8 +152,7 @@ func (w *wait) reason(o Outcome) string {
 }
 
 // isUnfinished reports whether an operation that the wait started may still be running: the wait, or the list
-// to which it belongs, has started an operation or may have, and no response has reported that the operation
-// ended.
+// to which it belongs, has or may have started an operation, and no response has reported the operation's end.
 func (w *wait) isUnfinished() bool {
 	starter := w
 	if w.lead != nil {

@@ -33,7 +33,7 @@ const (
 	HeldByRate HeldBy = "rate" // the origin's request rate does not allow another request yet
 )
 
-// An Event is one step in a wait or in a group. It does not change after it was emitted, and its receiver must
+// An Event is one step in a wait or in a group. It does not change after it is emitted, and its receiver must
 // not modify it.
 type Event struct {
 	Kind   EventKind
@@ -51,8 +51,8 @@ type Event struct {
 
 	// Wait is the time until the next attempt (EventWait).
 	Wait time.Duration
-	// HeldBy is not empty if an attempt that was due is delayed, which is reported by a further EventWait. It
-	// gives the reason.
+	// HeldBy is the reason if an attempt was due but is delayed; a further EventWait reports the delay.
+	// Otherwise HeldBy is "".
 	HeldBy HeldBy
 
 	// Observation is the result of the attempt or the message, and Verdict is the verdict on it (EventAttempt,
@@ -92,8 +92,8 @@ func (e Event) Age() time.Duration {
 	return e.At.Sub(e.State.Began)
 }
 
-// An Ending is the way in which a wait ended, as words for people. It implements error: errors.Is(err,
-// poll.TimedOut) reports whether a wait that returned err timed out.
+// An Ending describes how a wait ended. It implements error: errors.Is(err, poll.TimedOut) reports whether the
+// wait that returned err timed out.
 type Ending string
 
 // The endings of a wait.

@@ -18,7 +18,8 @@ import (
 
 const (
 	// clockSpread is the largest difference to expect between two estimates of the same time on another
-	// machine's clock. A closed origin is reported again only if its opening time has moved by more.
+	// machine's clock. A closed origin is reported again only if its opening time has moved by more than
+	// clockSpread.
 	clockSpread = 100 * time.Millisecond
 	// slowAfter is the duration after which an attempt counts as slow. A slow attempt no longer occupies one of
 	// the Parallel workers, so that hosts that hang do not delay attempts at other origins. It still counts
@@ -177,8 +178,8 @@ type paced struct {
 	visited sync.Map                  // set of the origins that this attempt has sent requests to
 }
 
-// newPaced returns a paced for the next attempt of w, or nil if w has no limiter. A probe whose plan names no
-// origin gets one, too, because it may send requests all the same.
+// newPaced returns a paced for the next attempt of w, or nil if w has no limiter. The result is not nil if the
+// plan names no origin, because the probe may send requests all the same.
 func newPaced(w *wait) *paced {
 	if w.limiter == nil {
 		return nil
@@ -284,13 +285,13 @@ type closing struct{ status.Hint }
 
 func (c *closing) Error() string { return "the origin is closed" }
 
-// closedFor returns a message for people: origin is closed for the time wait because of reason.
+// closedFor returns a message for people: the origin is closed for the duration wait, for the given reason.
 func closedFor(origin string, wait time.Duration, reason string) string {
 	return fmt.Sprintf("%s is closed for %s (%s)", origin, words.Short(wait), reason)
 }
 
-// endClosed records the reason why, so that all targets of the wait end: the origin is closed until after the
-// deadline.
+// endClosed makes all targets of the wait end, because the origin is closed until after the deadline. why is
+// the reason, for people.
 func (w *wait) endClosed(why string) {
 	for _, w := range w.all() {
 		w.closedPastDeadline = why

@@ -101,8 +101,8 @@ func (s Summary) Err() error {
 // A groupError is the error of a group that did not reach its goal.
 type groupError struct{ Summary }
 
-// Error returns how many targets succeeded and how many had to. Then follow the ending and the Cause or,
-// without a Cause, how the first unsuccessful targets ended.
+// Error returns how many targets succeeded and how many were needed. It adds the ending and the Cause or, if
+// Cause is nil, how the first unsuccessful targets ended.
 func (e *groupError) Error() string {
 	need := fmt.Sprint(e.Need)
 	if e.Need == e.Targets {

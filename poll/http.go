@@ -51,8 +51,8 @@ type HTTP struct {
 	// run.
 	Header http.Header
 	// Refresh returns new values for header fields, such as an Authorization that expires or a request
-	// signature. The fields replace those of the same names in Header for all following requests. A field that
-	// is not returned keeps its value; a field without values is no longer sent.
+	// signature. For all following requests, the returned fields replace the fields of the same names in
+	// Header. A field that is not returned keeps its value; a field without values is no longer sent.
 	//
 	// Refresh is called before each request, except after redirects. Its argument r is the request about to be
 	// sent, with the context of the attempt. After a 401 response Refresh is called with refused set to true.

@@ -112,9 +112,9 @@ func (w *wait) plan(now time.Time) {
 }
 
 // turn makes one attempt of w: it sends w through the gate, runs the probe, and acts on the verdict. It calls
-// next, with the loop locked, as soon as another wait may enter the gate, whether or not w has passed it. It
-// returns false if there was no attempt, because the wait has ended or because a [Poller.Step] has to return
-// first.
+// next, with the loop locked, as soon as another wait may enter the gate: when w has passed the gate, or has
+// given up. It returns false without an attempt, because the wait has ended or because a [Poller.Step] has to
+// return first.
 func (l *loop) turn(w *wait, next func()) (ok bool) {
 	ctx, cancel := w.context(0)
 	defer cancel()

@@ -29,10 +29,10 @@ type Limiter interface {
 
 // A Feedback describes the outcome of a request for a [Limiter].
 type Feedback struct {
-	Sent    time.Time     // time at which the request was sent; requests sent before an earlier rejection give no new information
+	Sent    time.Time     // time of the request; a rejection does not lower the rate if the request was sent before the rate was last lowered
 	Refused bool          // whether the server rejected the request because of load
 	Wait    time.Duration // wait that the response requests; 0 if it requests none
-	Reason  string        // for people: why the origin accepts no requests for now
+	Reason  string        // reason why the origin accepts no requests for now, for people
 	// Remaining is the number of further requests that are allowed until the time Reset has passed. It has no
 	// meaning if Reset is 0.
 	Remaining int

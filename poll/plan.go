@@ -17,7 +17,7 @@ const (
 	// left, no further attempt is planned.
 	minReserve = 50 * time.Millisecond
 	// unmeasuredReserve is kept free before the deadline as long as no attempt has been timed. A generous value
-	// does no harm: if the attempt turns out to be quick, another attempt is planned after it.
+	// does no harm: if the attempt turns out to be quick, a later attempt is planned as well.
 	unmeasuredReserve = 2 * time.Second
 	// hintSpread is the maximum random time added to the wait that a server requested, as a share of that wait.
 	// It prevents clients that received the same response from returning at the same moment.
@@ -42,8 +42,8 @@ type listing struct {
 }
 
 // next returns due, the time of the next attempt. It follows the schedule, or the wait that the server
-// requested if that is longer. If the attempt would be too late for the deadline, due is moved forward to leave
-// just enough time for it, and isLast is true. However, due is never before the time that a THROTTLED response
+// requested if that is longer. If that is too late for the deadline, due is moved forward to leave just enough
+// time for an attempt, and isLast is true. However, due is never before the time that a THROTTLED response
 // allows. previous is the wait that the schedule returned.
 func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, previous time.Duration) {
 	wait, previous := max(0, s.Due.Sub(now)), s.Previous
@@ -58,7 +58,7 @@ func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, 
 		least = s.hintLeft(now)
 	}
 	latest := max(left-s.reserve(left), least, 0)
-	if of.hold < left { // before of.hold has passed, no attempt could end the wait
+	if of.hold < left { // before of.hold has passed, no SUCCESS could end the wait
 		latest = max(latest, of.hold)
 	}
 	if wait > latest {

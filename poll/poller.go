@@ -34,9 +34,9 @@ type Poller struct {
 	// Schedule determines the wait before each attempt. Nil means 100 ms before the first attempt, doubled each
 	// time, up to 20 s.
 	Schedule backoff.Schedule
-	// Resend determines the wait before the start request (see [HTTP]) is sent again, because it was rejected
-	// because of load or never left this machine. The first start request is sent at once, and Schedule applies
-	// after the first response to a start request. Nil means that Schedule and Throttled apply.
+	// Resend determines the wait before the start request (see [HTTP]) is sent again, after it was rejected
+	// because of load or could not be sent. The first start request is sent at once, and Schedule applies after
+	// the first response to a start request. Nil means that Schedule and Throttled apply.
 	Resend backoff.Schedule
 	// Throttled determines the wait after a THROTTLED response that does not request a particular wait. Nil
 	// means [backoff.Throttled] of Schedule.
@@ -44,9 +44,9 @@ type Poller struct {
 	// RetryAfter is an expression that finds the requested wait in the document of a response, for example
 	// .interval. Its value must be a number of seconds, a string such as "5s", or a date. The next attempt is
 	// made no earlier than that. If the response also has a Retry-After header, the longer wait applies. A
-	// missing or null value requests no wait; any other value that is not a wait is ignored, which a note
-	// reports. RetryAfter is not evaluated on truncated documents, or on the messages of a stream. Nil means
-	// that documents request no waits.
+	// missing or null value requests no wait. Any other value that is not a wait is ignored, and a note reports
+	// it. RetryAfter is not evaluated on truncated documents, or on the messages of a stream. Nil means that
+	// documents request no waits.
 	RetryAfter *expr.Expr
 	// Limiter spaces out the requests to each origin. Nil means the group's Limiter in a [Group], and no limit
 	// otherwise.
@@ -78,13 +78,13 @@ type Poller struct {
 
 	// Past is the [State] of an earlier run that this run continues. Nil, or a zero State, means a new wait.
 	// MaxAttempts then limits the attempts of all runs together, and every Elapsed counts from the start of the
-	// first run. So does Timeout if the field Start is zero. If the wait has already ended according to Past,
-	// the run ends at once: the only event is an EventEnd whose Outcome is [Outcome.Resumed].
+	// first run. Timeout counts from there, too, if the field Start is zero. If the wait has already ended
+	// according to Past, the run ends at once: the only event is an EventEnd with [Outcome.Resumed] set.
 	Past *State
-	// Starting, if not nil, is called before each request that starts the operation, to save its argument.
-	// Should this run end during the request, a later run must continue from that State. An error means that
-	// the State could not be saved: the request is not sent, and the run ends with Failed. Starting may be
-	// called on any goroutine, and concurrently for several targets.
+	// Starting, if not nil, is called before each request that starts the operation, so that its argument can
+	// be saved. If this run ends during the request, a later run must continue from the saved State. If
+	// Starting returns an error, the State could not be saved: the request is not sent, and the run ends with
+	// Failed. Starting may be called on any goroutine, and concurrently for several targets.
 	Starting func(State) error
 
 	// Finalize, if not nil, is called with the outcome of a wait that Succeeded, before its EventEnd. The
@@ -94,8 +94,8 @@ type Poller struct {
 	Finalize func(Outcome) Outcome
 }
 
-// A Threshold is how many times in a row, and for how long, a verdict must be seen before it ends a wait. The
-// zero value means that one verdict is enough.
+// A Threshold is how many times in a row, and for how long, a verdict must be returned before it ends a wait.
+// The zero value means that one verdict is enough.
 type Threshold struct {
 	// Times is the required number of consecutive verdicts; 0 means 1. For a [Command] with Stream, the
 	// threshold for SUCCESS counts lines within one run of the program. Lines that no rule matches do not
@@ -161,22 +161,22 @@ func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
 	return l
 }
 
-// Step makes the next attempt of a wait, and returns without waiting for the attempt after it. It is meant for
-// a caller that does the waiting itself, such as a workflow engine. Step returns the State to pass to the next
+// Step makes the next attempt of a wait, and returns without waiting for further attempts. It is meant for a
+// caller that does the waiting itself, such as a workflow engine. Step returns the State to pass to the next
 // Step, and the events that [Poller.Events] would yield, except EventOrigin. For the first Step of a wait, past
 // is the zero State.
 //
 // The last event determines what to do next. After an EventWait, call Step again when the Wait of the event is
 // over; a Step before that time makes no attempt, and returns only that EventWait. After an EventEnd, the wait
-// has ended with the Outcome of the event. If the State has not Ended, for example after a timeout or when ctx
-// was canceled, another Step can continue the wait.
+// has ended with the Outcome of the event. If State.Ended returns false, for example after a timeout or when
+// ctx was canceled, another Step can continue the wait.
 //
 // The deadline of ctx limits this Step, but not the whole wait. It limits the attempt like AttemptTimeout,
 // except that a tenth of the time, at most 5 s, is kept free for the caller to save the State.
 //
-// A request that starts an operation is sent only once, provided that [Poller.Starting] saves its State before
-// it returns, and that after a Step that did not return (as in a crash), the next Step receives the State that
-// was saved last.
+// A request that starts an operation is sent only once under two conditions: [Poller.Starting] saves its State
+// before it returns; and after a Step that did not return, for example because of a crash, the next Step
+// receives the State that was saved last.
 func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 	going := *p
 	going.Past = &past

@@ -20,8 +20,9 @@ type Attempt struct {
 	Previous status.Status // status of the previous attempt; None for the first attempt
 	// LastAttempt is true if the time may not be enough for another attempt.
 	LastAttempt bool
-	// NoCache is true if the response must not come from a cache, because the operation was started, or because
-	// the attempt has to confirm an earlier response. An [HTTP] then sends "Cache-Control: no-cache".
+	// NoCache is true if a response that a cache stored earlier may not count, because the operation was
+	// started since, or because the attempt has to confirm an earlier response. An [HTTP] then sends
+	// "Cache-Control: no-cache".
 	NoCache bool
 	// Accept is a copy of the Accept field of the wait's Rules.
 	Accept []int
@@ -31,9 +32,9 @@ type Attempt struct {
 	// the status, unless it is an error that will not pass. The next attempt follows after a random wait, with
 	// a restarted schedule.
 	//
-	// Message may be called by only one goroutine at a time, and only until Check returns. A single wait yields
-	// its events on the calling goroutine, so Check has to call Message on its own goroutine if the consumer of
-	// the events needs that goroutine.
+	// Message may be called by only one goroutine at a time, and only until Check returns. A wait outside a
+	// [Group] yields events to its consumer from within Message. If the consumer needs to run on the goroutine
+	// that iterates over the events, Check must therefore call Message itself, and not on a new goroutine.
 	Message func(status.Observation) (decided bool)
 
 	limits *limits // nil if the attempt does not belong to a running wait
@@ -161,14 +162,14 @@ func (p impossible) Check(context.Context, Attempt) Report {
 // without a Failure, for example from [Observe]. The new one then counts as the response of the last next call
 // with a different body: a 202 remains a 202, and a failure remains a failure. Since the new body stands for
 // the whole response, further pages are dropped, and a list is complete only with Known or Expect. If the
-// function did not call next, its Observation is evaluated like that of a [ProbeFunc].
+// function did not call next, its Observation is evaluated like the Observation of a [ProbeFunc].
 //
-// The messages of a stream do not pass through the function. To see them, replace Attempt.Message before
-// calling next.
+// The messages of a stream do not pass through the function. To see the messages, replace Attempt.Message
+// before calling next.
 //
 // If several waits use p, the function may be called concurrently. The function may call next from several
-// goroutines, but the calls run one after the other. When the function returns, its context is canceled, and
-// the attempt ends as soon as a call of next that is still running has returned.
+// goroutines, but the calls run one after another. When the function returns, its context is canceled, and the
+// attempt ends as soon as a call of next that is still running has returned.
 func Wrap(p Probe, check func(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation) Probe {
 	if p == nil {
 		return nil

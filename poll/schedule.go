@@ -102,8 +102,8 @@ func (w *wait) leaveOrigin() {
 }
 
 // timeForOthers estimates how long one attempt of every other wait takes, assuming that each takes as long as
-// w's attempts. At most Parallel attempts run at the same time, and fewer at the same origin if ParallelOrigin
-// says so.
+// w's attempts. At most Parallel attempts run at the same time, and at most ParallelOrigin of them at the same
+// origin.
 func (l *loop) timeForOthers(w *wait) time.Duration {
 	took := w.median()
 	others := time.Duration(l.unfinished-1) * took / time.Duration(l.Parallel)

@@ -37,15 +37,15 @@ type State struct {
 
 	// Last is the time at which the last attempt ended, and zero before the first attempt. Status and Reason
 	// are from the verdict on the last attempt or, if the wait has ended, from its Outcome. Streak is the
-	// number of consecutive attempts with this Status, and Since is the time of the first of them. Hint is the
-	// wait that the server requested, counting from Last; nil if it requested none.
+	// number of consecutive attempts with this Status, and Since is the time of the first of these attempts.
+	// Hint is the wait that the server requested, counting from Last; nil without such a request.
 	Last   time.Time     `json:"last,omitzero"`
 	Status status.Status `json:"status,omitempty"`
 	Reason string        `json:"reason,omitempty"`
 	Streak int           `json:"streak,omitempty"`
 	Since  time.Time     `json:"since,omitzero"`
 	Hint   *status.Hint  `json:"hint,omitempty"`
-	// Messages is the number of stream messages that were evaluated. Heard is the time of the last one.
+	// Messages is the number of stream messages that were evaluated. Heard is the time of the last message.
 	Messages int       `json:"messages,omitempty"`
 	Heard    time.Time `json:"heard,omitzero"`
 	// Due is the time of the next attempt, or zero if it has not been planned.
@@ -54,9 +54,10 @@ type State struct {
 	progress
 
 	// Ending is [Succeeded] or [Failed] if the wait is over, and Elapsed is how long it took. Otherwise Ending
-	// is "", and a later run can continue the wait. Ending is also "" if the wait failed because of the
-	// caller's context, which says nothing about the operation, or with [Outcome.Unfinished]. To fetch the
-	// result of a Succeeded wait again, set Ending to "" before the next run.
+	// is "", and a later run can continue the wait. There are two exceptions where Ending is "" although the
+	// wait Failed: the caller's context caused the failure, so the state of the operation is unknown, or
+	// [Outcome.Unfinished] is true. To fetch the result of a Succeeded wait again, set Ending to "" before the
+	// next run.
 	Ending  Ending        `json:"ending,omitempty"`
 	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
 }
@@ -91,13 +92,13 @@ type progress struct {
 	// Evidence describes the response that later responses must not predate, such as the response to the start
 	// request. A cache might return an older response. Nil means that any response counts.
 	Evidence *evidence `json:"evidence,omitempty"`
-	// Keys is a checksum of the element names in the last complete list, or 0 before the first one.
+	// Keys is a checksum of the element names in the last complete list, or 0 before the first complete list.
 	Keys uint32 `json:"keys,omitempty"`
 	// Matched contains the NOT_READY rules that have matched a response. The value is true for a rule that
 	// matched a successful response.
 	Matched map[string]bool `json:"matched,omitempty"`
-	// Limit is the last pause of an origin that this wait reported to a Limiter; nil if there was none, or if
-	// it is over.
+	// Limit is the last pause of an origin that this wait reported to a Limiter; nil without such a pause. The
+	// pause may be over.
 	Limit *limit `json:"limit,omitempty"`
 	// Position is the [Report.Position] from the last attempt, or nil if there was none.
 	Position json.RawMessage `json:"position,omitempty"`

@@ -215,8 +215,8 @@ func (l *loop) endAll(w *wait, how Ending) {
 	l.endSome(w, func(*wait) Ending { return how })
 }
 
-// decide ends the run if all targets have ended, if the group has reached its goal, or, with FailFast, if the
-// goal can no longer be reached.
+// decide ends the run if all targets have ended, if the group has reached its goal, or if there are fewer
+// targets than must succeed. With FailFast, it also ends the run when the goal can no longer be reached.
 func (l *loop) decide() {
 	switch have, need := l.Endings[Succeeded], l.needed(); {
 	case l.unfinished == 0:

@@ -302,9 +302,9 @@ func (w *wait) evaluateMessage(ctx context.Context, o status.Observation) (enoug
 	return !w.run.emitMessage(w.event(EventMessage, time.Now()))
 }
 
-// An evidence describes a response that later responses must not predate. At is the time of the response
-// according to this machine's clock. Dates holds the latest Date header of each origin up to that time. An
-// older response may be a copy from a cache, so it does not count.
+// evidence describes a response that later responses must not predate. At is the time of the response according
+// to this machine's clock. Dates holds the latest Date header of each origin up to that time. An older response
+// may be a copy from a cache, so it does not count.
 type evidence struct {
 	At    time.Time            `json:"at"`
 	Dates map[string]time.Time `json:"dates,omitempty"`
@@ -337,7 +337,7 @@ func isAged(o *status.Observation) bool { return meaning.Of(o).Age > 0 || o.Head
 
 // noteEvidence makes the last response the evidence if later responses must be newer. That is the case if they
 // have to confirm its SUCCESS or ERROR, the completeness of a list, or the absence of an element. A response
-// with status 202 is evidence, too, because the result comes after it.
+// with status 202 is evidence, too, because the result is created later.
 func (w *wait) noteEvidence() {
 	o := w.last.observation
 	isOpen := func(w *wait) bool { return w.Absent > 0 || w.isUnconfirmed() }

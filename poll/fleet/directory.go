@@ -20,8 +20,8 @@ const (
 )
 
 // A directory is a store for the processes of one user on one machine. It keeps each record in a separate file.
-// A process holds a lock while it changes a record. The lock is a lock on another file, which is shared by
-// several records and is never removed.
+// A process holds a lock while it changes a record. The lock is on another file, which several records share
+// and which is never removed.
 //
 // A record is the first line of its file. The file is overwritten in place, because replacing it would take
 // thirty times as long. Nothing is synced to disk. If the process or the machine crashes during a write, the

@@ -37,11 +37,11 @@ import (
 const prefix = "poll-3-"
 
 const (
-	// callTimeout limits one operation of the store. For the time startTimeout after Open, when many processes
-	// may start at once, the limit is longer: the rest of startTimeout.
+	// callTimeout limits each operation of the store. Just after Open, when many processes may start at once,
+	// an operation may take longer: until startTimeout has passed since Open.
 	callTimeout, startTimeout = 500 * time.Millisecond, 2 * time.Second
-	// retryAfter is the minimum time for which a process does not use a store that has failed. The actual time
-	// is random, and at most twice as long.
+	// retryAfter is the minimum time before a store that has failed is used again. The actual time is random,
+	// and at most twice as long.
 	retryAfter = 500 * time.Millisecond
 	// recordTTL is how long the store keeps a record that is not changed.
 	recordTTL = 2 * time.Hour
@@ -72,7 +72,7 @@ type Options struct {
 // called concurrently.
 //
 // Each operation of the store takes at most half a second, or two seconds just after Open. A method call needs
-// two operations, and two more each time another process has changed the record in between; after 40 such
+// two operations, and two more each time another process has changed the record meanwhile. After 40 such
 // conflicts the process continues alone. A record never makes a process wait for more than an hour.
 type Fleet struct {
 	store  store

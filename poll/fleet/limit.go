@@ -16,7 +16,7 @@ const (
 	// farthest is the longest time that a record from another process can make this process wait. Records are
 	// kept for longer.
 	farthest = time.Hour
-	// maxProcesses is the largest number of processes that a record is trusted to report.
+	// maxProcesses limits the number of processes that a shared record can report.
 	maxProcesses = 10_000
 	// startShare is the initial rate as a share of PerSecond, if the rate is not known.
 	startShare = 0.25

@@ -135,8 +135,8 @@ func (s *server) connect(ctx context.Context) (redis.Conn, error) {
 // close closes all connections of the pool.
 func (s *server) close() { s.pool.Close() }
 
-// plain returns err without any part of the request, which might be secret. If err is an error response of
-// Redis, only its error code is kept.
+// plain returns err without any part of the request, which might be secret. An error response of Redis is
+// reduced to its error code.
 func plain(err error) error {
 	var said redis.Error
 	if !errors.As(err, &said) {

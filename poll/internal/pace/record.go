@@ -1,8 +1,8 @@
 // Package pace spaces out the requests to an origin, so that all clients together stay within the limits of the
-// origin. It does so by slots: a slot is a time at which one request may be sent. A small [Record] holds the
-// state of one origin. Each method of a Record updates the record for one event; the caller passes the time of
-// the event. The package keeps no other state, so one limiter can keep its records in memory, and another can
-// share its records with other processes.
+// origin. It does so by slots: a slot is the permission to send one request at a given time. A small [Record]
+// holds the state of one origin. Each method of a Record updates the record for one event; the caller passes
+// the time of the event. The package keeps no other state, so one limiter can keep its records in memory, and
+// another can share its records with other processes.
 package pace
 
 import (
@@ -19,11 +19,11 @@ const (
 
 	version    = 1
 	knownShare = 0.95        // share of a known rate to use: a limit without bursts rejects far fewer requests at 95% than at 99%
-	cutTo      = 0.5         // rate after a rejection, as a share of the rate at which requests were sent
-	below      = 0.85        // Peak after a rejection, as a share of the rate at which requests were sent
+	cutTo      = 0.5         // rate after a rejection, as a share of the actual rate of the requests
+	below      = 0.85        // Peak after a rejection, as a share of the actual rate of the requests
 	burst      = 0.7         // assumed burst allowance of an origin: as many requests as its rate allows in this many seconds
 	growth     = 0.015       // linear growth of the rate above Peak per second, as a share of Peak
-	steady     = 40          // time in seconds in which cubic growth (RFC 9438) raises the rate from Peak to twice Peak
+	steady     = 40          // seconds until cubic growth (RFC 9438) has raised the rate from Peak to twice Peak
 	maxIdle    = second / 10 // how late a slot may be taken before the origin counts as idle; not zero, because timers are late
 	inFlight   = second / 50 // a request sent within this time after a cut still used a slot from before the cut
 	least      = 1.0 / 60    // minimum rate; not zero, because only requests can show that an origin has recovered
@@ -37,9 +37,10 @@ type Rules struct {
 	Farthest int64   // maximum distance of a time in a Record from the present, in microseconds
 }
 
-// NewRules returns the rules for an origin that allows perSecond requests per second. If perSecond is 0 or
-// negative, there is no limit. If known is true, 95% of perSecond are used from the start. If known is false,
-// perSecond is an upper estimate, and the rate starts at share*perSecond. farthest becomes the field Farthest.
+// NewRules returns the rules for an origin that allows perSecond requests per second. A perSecond of 0 or less
+// means that there is no limit. If known is true, 95% of perSecond are used from the start. If known is false,
+// perSecond is an upper estimate, and the rate starts at share*perSecond. The parameter farthest becomes the
+// field Farthest.
 func NewRules(perSecond float64, known bool, share float64, farthest int64) Rules {
 	switch {
 	case perSecond <= 0 || perSecond >= most:
@@ -54,16 +55,16 @@ func NewRules(perSecond float64, known bool, share float64, farthest int64) Rule
 // its rates in requests per second. Settle turns the zero value into the record of a new origin.
 type Record struct {
 	V      int     `json:"v"`
-	Seen   int64   `json:"seen"`   // time at which a slot was last taken
+	Seen   int64   `json:"seen"`   // time when a slot was last taken
 	Next   int64   `json:"next"`   // time of the next slot
 	Closed int64   `json:"closed"` // end of the pause that the origin asked for, during which there are no slots
 	Epoch  int64   `json:"epoch"`  // time of the last call of Void; slots with a different Epoch are not valid
-	Since  int64   `json:"since"`  // time at which the rate was Base; moved forward while the origin is idle or closed
+	Since  int64   `json:"since"`  // time when the rate was Base; moved forward while the origin is idle or closed
 	Base   float64 `json:"base"`   // rate at the time Since
 	Peak   float64 `json:"peak"`   // the rate doubles each second up to Peak, and grows slowly above Peak
 	Sent   float64 `json:"sent"`   // number of slots taken since the last cut
 	Pace   float64 `json:"pace"`   // maximum rate until Reset, from a quota; 0 means no quota
-	Reset  int64   `json:"reset"`  // time at which the quota is renewed
+	Reset  int64   `json:"reset"`  // time when the quota is renewed
 }
 
 // Valid reports whether l has the current version, and only values that the methods can write. It returns false
@@ -134,9 +135,9 @@ func (l *Record) Take(r Rules, now int64) (at int64) {
 // closed at the time of s.
 func (l *Record) Holds(s Slot) bool { return s.Epoch == l.Epoch && s.At >= l.Closed }
 
-// Refused records, at the time now, that the origin rejected a request because of load. sent is the time at
-// which the request was sent. It cuts the rate, unless the request's slot is from before the last cut, which
-// has already accounted for it. If wait is positive, the origin is closed for that many microseconds.
+// Refused records, at the time now, that the origin rejected a request because of load. sent is the time when
+// the request was sent. Refused cuts the rate, unless the request took its slot before the last cut, which has
+// already accounted for the rejection. If wait is positive, the origin is closed for that many microseconds.
 func (l *Record) Refused(r Rules, now, sent, wait int64) {
 	if sent > l.Epoch+inFlight {
 		l.cut(r, now)
@@ -146,10 +147,10 @@ func (l *Record) Refused(r Rules, now, sent, wait int64) {
 	}
 }
 
-// cut reduces the rate to half of the rate at which requests were sent since the last cut or pause. Peak
-// becomes a little less than that rate. However, if requests were sent at no more than half of the allowed
-// rate, their rate does not show the limit of the origin, so Peak becomes the allowed rate before the cut. cut
-// also makes all slots invalid.
+// cut reduces the rate to half of the actual rate of the requests since the last cut or pause. Peak becomes a
+// little less than that actual rate. However, if the actual rate was at most half of the allowed rate, it does
+// not show the limit of the origin, so Peak becomes the allowed rate before the cut. cut also makes all slots
+// invalid.
 func (l *Record) cut(r Rules, now int64) {
 	seconds := max(1, float64(now-l.Since)/second)
 	rate := l.Rate(r, now)
@@ -178,7 +179,8 @@ func (l *Record) close(now, until int64) {
 }
 
 // Remaining records, at the time now, that the origin allows n more requests in the next reset microseconds. It
-// spreads these requests evenly over that time. If n is 0 or negative, the origin is closed for that time.
+// spreads these requests evenly over that time. If n is 0 or negative, Remaining closes the origin until the
+// time is over.
 func (l *Record) Remaining(r Rules, now int64, n int, reset int64) {
 	reset = max(1, min(reset, r.Farthest))
 	l.Reset = now + reset
@@ -192,7 +194,7 @@ func (l *Record) Remaining(r Rules, now int64, n int, reset int64) {
 
 // A Result is the outcome of a request. Times are in microseconds.
 type Result struct {
-	Sent      int64 // time at which the request was sent, on the clock of the Record
+	Sent      int64 // time when the request was sent, on the clock of the Record
 	Refused   bool  // whether the origin rejected the request because of load
 	Wait      int64 // wait that the rejection requested; 0 if it requested none
 	Remaining int   // number of requests that the quota still allows
