@@ -29,61 +29,62 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// DefaultBase is the first wait of most strategies. The pseudocode in the AWS General Reference waits 2^n * 100
-// ms.
+// DefaultBase is the first wait of most strategies, which is 100 ms. It comes from the AWS General Reference,
+// whose pseudocode waits 2^n * 100 ms.
 const DefaultBase = 100 * time.Millisecond
 
-// DefaultMaxWait is the longest wait that [Cap] allows by default.
+// DefaultMaxWait is the limit that [Cap] applies by default.
 const DefaultMaxWait = 20 * time.Second
 
-// A Step is the input from which a schedule computes a wait.
+// A Step is the input of a schedule for computing the next wait.
 type Step struct {
-	// N is the number of attempts so far, 0 before the first attempt.
+	// N is the number of attempts so far. It is 0 before the first attempt.
 	N int
 	// Elapsed is the time since the start of the run. If the run itself starts the operation, it is the time since
 	// the response to the start request.
 	Elapsed time.Duration
-	// Previous is the wait before the last attempt, 0 before the first wait.
+	// Previous is the wait before the last attempt. It is 0 before the first wait.
 	Previous time.Duration
-	// Refusals is the number of THROTTLED responses so far that named no wait. Each of them doubles a constant
-	// wait, such as a [Fixed] one, for all later steps.
+	// Refusals is the number of attempts so far that the server rejected because of load (THROTTLED) without
+	// requesting a certain wait. Each refusal doubles a constant wait, such as a [Fixed] wait, for all later
+	// steps.
 	Refusals int
-	// Longest is the bound of the outermost [Cap] around the schedule. Cap sets it; 0 means no bound.
+	// Longest is the limit of the outermost [Cap] around the schedule. Cap sets it. 0 means that there is no Cap.
 	Longest time.Duration
 }
 
-// slowed returns a constant wait, doubled for each refusal up to the bound of the step.
+// slowed returns a constant wait, doubled for each refusal. The result does not exceed s.Longest or, without a
+// Cap, the limit that slowest returns.
 func (s Step) slowed(wait time.Duration) time.Duration {
 	doubled := words.Nanoseconds(math.Ldexp(float64(wait), s.Refusals))
 	return max(wait, min(doubled, cmp.Or(s.Longest, slowest(wait))))
 }
 
-// slowest returns the bound of a constant wait that has no [Cap]: DefaultMaxWait, or twice the wait if
-// that is longer.
+// slowest returns the limit of a constant wait without a [Cap]: DefaultMaxWait, or twice the wait if that is
+// longer.
 func slowest(wait time.Duration) time.Duration {
 	return max(DefaultMaxWait, words.Sum(wait, wait))
 }
 
 // A Schedule computes the wait before each attempt.
 type Schedule interface {
-	// Wait returns the wait at step s. It is never negative. A schedule that is
-	// not random does not use r, which may then be nil.
+	// Wait returns the wait at step s. It is never negative. If the schedule is not random, it does not use r, and
+	// r may be nil.
 	Wait(s Step, r *rand.Rand) time.Duration
 }
 
-// ScheduleFunc adapts an ordinary function to a [Schedule]. The function must
-// depend on nothing but its arguments.
+// ScheduleFunc adapts an ordinary function to a [Schedule]. The result of the function must depend only on its
+// arguments.
 type ScheduleFunc func(s Step, r *rand.Rand) time.Duration
 
-// Wait returns f(s, r), or 0 if that is negative.
+// Wait returns f(s, r), or 0 if f returns a negative wait.
 func (f ScheduleFunc) Wait(s Step, r *rand.Rand) time.Duration {
 	return max(0, f(s, r))
 }
 
-// Waits returns an endless sequence of the waits of s, from step 0 on. It assumes
-// that attempts take no time, so Elapsed is the sum of the waits so far. Each
-// range over it starts at step 0 again, with further numbers from r. If s is not
-// random, r may be nil.
+// Waits returns an endless sequence of the waits of s, starting at step 0. It assumes that attempts take no time,
+// so the Elapsed of each step is the sum of the previous waits. Each range over the sequence restarts at step 0,
+// and draws further numbers from r. If s is not random, r may be nil.
 func Waits(s Schedule, r *rand.Rand) iter.Seq[time.Duration] {
 	s = known(s)
 	return func(yield func(time.Duration) bool) {
@@ -98,11 +99,12 @@ func Waits(s Schedule, r *rand.Rand) iter.Seq[time.Duration] {
 	}
 }
 
-// Cap returns the schedule that waits as s does, but never longer than longest: Cap(nil, time.Second) waits 100
-// ms, 200 ms, 400 ms, 800 ms, 1 s, 1 s and so on. 0 means [DefaultMaxWait]. A negative number means no bound.
+// Cap returns a schedule with the waits of s, limited to longest. For example, Cap(nil, time.Second) waits 100 ms,
+// 200 ms, 400 ms, 800 ms, 1 s, 1 s and so on. If longest is 0, the limit is [DefaultMaxWait]. If it is negative,
+// there is no limit.
 //
-// The order of a cap and a jitter matters. A jitter around a cap draws below the bound. A cap around a jitter cuts
-// the drawn wait, so that many waits are exactly as long as the bound.
+// The order of a cap and a jitter matters. A jitter around a cap draws a random wait below the limit. A cap around
+// a jitter shortens the random wait, so that many waits are exactly as long as the limit.
 func Cap(s Schedule, longest time.Duration) Schedule {
 	switch {
 	case longest < 0:
@@ -111,7 +113,7 @@ func Cap(s Schedule, longest time.Duration) Schedule {
 		longest = DefaultMaxWait
 	}
 	inner, bound := known(s), longest
-	if _, isFixed := s.(Fixed); !isFixed { // Fixed is slowed down up to this Cap
+	if _, isFixed := s.(Fixed); !isFixed { // a Fixed wait may be doubled up to the limit
 		bound = min(inner.longest, longest)
 	}
 	return bounded{ScheduleFunc(func(s Step, r *rand.Rand) time.Duration {
@@ -120,8 +122,8 @@ func Cap(s Schedule, longest time.Duration) Schedule {
 	}), bound}
 }
 
-// Max returns the schedule that waits as long as the longer of a and b. At each step it computes the wait of a
-// first.
+// Max returns a schedule that waits as long as the longer of the waits of a and b. At each step, it computes the
+// wait of a first.
 func Max(a, b Schedule) Schedule {
 	first, second := known(a), known(b)
 	longer := ScheduleFunc(func(s Step, r *rand.Rand) time.Duration {
@@ -130,12 +132,12 @@ func Max(a, b Schedule) Schedule {
 	return bounded{longer, max(first.longest, second.longest)}
 }
 
-// Throttled returns the schedule for the wait after a THROTTLED response that names no wait. If v is the wait of
-// s, and d is 2v but no more than the bound of s, it draws evenly between d/2 and d, and never less than v: a
-// throttled client must not be faster than a client that was merely early. A [Cap] bounds s, also inside [Full],
-// [Equal] and [Max].
+// Throttled returns a schedule for the wait after a THROTTLED response that requests no certain wait. Let v be the
+// wait of s, and d be 2v or the limit of s, whichever is shorter. The wait is drawn evenly between d/2 and d, but
+// is never shorter than v, because a throttled client must not be faster than a client that was merely early. The
+// limit comes from a [Cap] around s or within s, also inside [Full], [Equal] and [Max].
 //
-// The Refusals of its [Step] do not count that response.
+// The Refusals of the [Step] must not include that response.
 //
 //	s                        v        Throttled(s)
 //	nil                      100ms    100ms to 200ms
@@ -149,13 +151,14 @@ func Throttled(s Schedule) Schedule {
 	})
 }
 
-// A bounded schedule has no wait above longest.
+// A bounded is a schedule whose waits do not exceed longest.
 type bounded struct {
 	Schedule
 	longest time.Duration
 }
 
-// known returns s with its bound, as far as the bound is known. For nil it returns Exponential{}.
+// known returns s with its limit, or with the longest duration if s has no known limit. If s is nil, it returns
+// Exponential{}.
 func known(s Schedule) bounded {
 	switch s := s.(type) {
 	case bounded:
@@ -169,7 +172,8 @@ func known(s Schedule) bounded {
 	}
 }
 
-// then returns the schedule that changes each wait of b. The change makes no wait longer than the bound.
+// then returns a schedule that passes each wait of b to change, and waits as long as change returns. The result of
+// change must not exceed the limit of b.
 func (b bounded) then(change func(wait time.Duration, r *rand.Rand) time.Duration) bounded {
 	return bounded{ScheduleFunc(func(s Step, r *rand.Rand) time.Duration {
 		return change(b.Wait(s, r), r)

@@ -6,35 +6,35 @@ import (
 )
 
 const (
-	// priorSD is the assumed standard deviation of the logarithms of durations before there are any runs. It
-	// weighs as much as one run.
+	// priorSD is the standard deviation that is assumed for the logarithms of durations before there are any runs.
+	// This assumption weighs as much as one run.
 	priorSD = 0.3
 
-	// leastSD is the least standard deviation of a kernel.
+	// leastSD is the minimum standard deviation of a kernel.
 	leastSD = 0.005
 
-	// share is the part of all weights that is spread evenly over the experts after each run. Another expert can
-	// then take the lead soon (Herbster & Warmuth 1998).
+	// share is the part of the total weight that is spread evenly over the experts after each run. An expert that
+	// was wrong for a long time can thus soon gain weight again (Herbster & Warmuth 1998).
 	share = 0.02
 )
 
-// An expert forecasts the next run from the past runs. Experts differ in two ways: how fast a run becomes
-// outdated, and how wide the kernels are.
+// An expert forecasts the duration of the next run from the past runs. Experts differ in how fast they forget old
+// runs, and in the width of their kernels.
 type expert struct {
-	halfLife float64 // in runs: a run weighs half of a run that is newer by this number
-	width    float64 // the width of the kernels, relative to a usual width
-	weight   float64 // the weights of all experts add up to 1
+	halfLife float64 // in runs: a run weighs half as much as a run that is newer by this number
+	width    float64 // the width of the kernels, relative to the usual width
+	weight   float64 // the weight of this expert; the weights of all experts add up to 1
 	forecast forecast
 }
 
-// experts are all experts and the past runs, oldest first.
+// experts holds all experts and the past runs.
 type experts struct {
-	logs   []float64 // the logarithms of the durations in seconds
+	logs   []float64 // the logarithms of the durations in seconds, oldest first
 	all    []expert
-	streak float64 // the forecast chance of the latest runs in a row that ended by their first attempts
+	streak float64 // the probability that the experts gave to the latest runs in a row that had ended by their first attempts
 }
 
-// newExperts returns eight experts with equal weights and without runs.
+// newExperts returns eight experts with equal weights, and no past runs.
 func newExperts() *experts {
 	e := experts{streak: 1}
 	for _, halfLife := range []float64{3, 60} {
@@ -45,7 +45,8 @@ func newExperts() *experts {
 	return &e
 }
 
-// learn updates the weights of the experts by the chances that they gave to r, and then adds r to the past runs.
+// learn adjusts the weights of the experts according to the probabilities that they gave to r. Then it adds r to
+// the past runs, and updates the forecasts.
 func (e *experts) learn(r Run) {
 	low, high := r.bracket()
 	chance := 1.0
@@ -63,8 +64,9 @@ func (e *experts) learn(r Run) {
 	}
 }
 
-// judge multiplies the weight of each expert by the chance that the expert gave to a run. The run ended between
-// the logarithms low and high. judge returns the chance that the mixture of all experts gave to the run.
+// judge multiplies the weight of each expert by the probability that the expert gave to a run. The run ended
+// between two ages, whose logarithms are low and high. judge returns the probability that the weighted forecast of
+// all experts gave to the run.
 func (e *experts) judge(low, high float64) float64 {
 	var total float64
 	for i := range e.all {
@@ -78,17 +80,17 @@ func (e *experts) judge(low, high float64) float64 {
 	return total
 }
 
-// place returns the logarithm of a single duration for a run that ended between the logarithms low and high.
+// place returns a single duration, as a logarithm, for a run that ended between two ages, whose logarithms are low
+// and high. There are these cases:
 //
-// The result is the middle if there were attempts on both sides, or if there is no other run. Otherwise the
-// middle would be far off, since attempts are planned near the end. If low is -Inf, the run ended before its
-// first attempt: the result is the mean of such runs in the most cautious forecast. If high is +Inf, the run was
-// given up: the result is the median of the runs that take longer, or twice the age if there is no other run.
+//   - If low and high are finite, or if the run is the first and was not given up, the duration is in the middle between the two ages.
+//   - If low is -Inf, the run ended before its first attempt. The middle would be far off, because attempts are planned to be near the end. The duration is therefore the mean of such runs in the most cautious forecast.
+//   - If high is +Inf, the run was given up. The duration is the median of the runs that outlast the age whose logarithm is low or, if the run is the first, twice that age.
 func (e *experts) place(low, high float64) float64 {
 	first, givenUp := math.IsInf(low, -1), math.IsInf(high, 1)
 	f := e.all[len(e.all)-1].forecast
 	if e.streak < share {
-		f.kernels, f.broad = nil, 1 // the past shows nothing about such runs
+		f.kernels, f.broad = nil, 1 // the past runs contain no information about such runs
 	}
 	switch {
 	case len(e.logs) == 0 && !givenUp:
@@ -103,8 +105,9 @@ func (e *experts) place(low, high float64) float64 {
 	return f.quantile(1 - f.survival(low)/2)
 }
 
-// fit replaces the forecast of x by a forecast from logs, the logarithms of past durations, oldest first. The
-// forecast has a narrow kernel for each run and a wide kernel for all runs, which weighs as much as two runs.
+// fit replaces the forecast of x with one that is based on logs, the logarithms of past durations, oldest first.
+// The new forecast has a narrow kernel for each run, and a wide kernel for all runs, which weighs as much as two
+// runs.
 func (x *expert) fit(logs []float64) {
 	sorted := slices.Sorted(slices.Values(logs))
 	weights, effective := x.weigh(len(logs))
@@ -130,8 +133,8 @@ func (x *expert) fit(logs []float64) {
 	x.forecast = f
 }
 
-// weigh returns the weights of n runs, which add up to 1, and the effective number of runs. The latter is the
-// number of runs of equal weight with the same variance.
+// weigh returns the weights of n runs, oldest first, which add up to 1. It also returns the effective number of
+// runs: the number of runs with equal weights whose mean would have the same variance.
 func (x *expert) weigh(n int) (weights []float64, effective float64) {
 	var total, squares float64
 	for i := range n {
@@ -146,8 +149,9 @@ func (x *expert) weigh(n int) (weights []float64, effective float64) {
 	return weights, total * total / squares
 }
 
-// quartileSD estimates the standard deviation from the quartiles of sorted, since a few outliers do not change
-// the quartiles. The prior weighs as much as a quarter of a run. It returns +Inf for fewer than four runs.
+// quartileSD estimates the standard deviation of sorted from its quartiles, because a few outliers do not change
+// the quartiles. The estimate includes the prior standard deviation, which weighs as much as a quarter of a run.
+// For fewer than four runs, quartileSD returns +Inf. effective is the effective number of runs.
 func quartileSD(sorted []float64, effective float64) float64 {
 	if len(sorted) < 4 {
 		return math.Inf(1)
@@ -156,8 +160,8 @@ func quartileSD(sorted []float64, effective float64) float64 {
 	return math.Sqrt((0.25*priorSD*priorSD + effective*sd*sd) / (0.25 + effective))
 }
 
-// quantile returns the p quantile of sorted, interpolated between neighbouring values. p is from 0 to 1, and
-// sorted is not empty.
+// quantile returns the p quantile of sorted, interpolated between neighboring values. p is between 0 and 1, and
+// sorted must not be empty.
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := int(at)
@@ -165,7 +169,7 @@ func quantile(sorted []float64, p float64) float64 {
 	return a + (at-float64(i))*(b-a)
 }
 
-// forecast returns the mixture of the forecasts of all experts, by their weights.
+// forecast returns the mixture of the forecasts of all experts according to their weights.
 func (e *experts) forecast() forecast {
 	f := forecast{broad: e.all[0].forecast.broad, median: e.all[0].forecast.median}
 	for _, x := range e.all {

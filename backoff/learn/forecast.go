@@ -2,11 +2,13 @@ package learn
 
 import "math"
 
-// A forecast is the distribution of the duration of a run. It is a mixture of log-normal kernels and a broad
-// component. The broad component is log-logistic with shape 1, so its survival at t is 1/(1+t/median).
+// A forecast is a probability distribution of the duration of a run. It is a mixture of log-normal kernels and a
+// broad component. The broad component is log-logistic with shape 1, so the probability that a run lasts longer
+// than t is 1/(1+t/median).
 //
-// The broad component keeps the hazard at broad/(median+t) or above. It covers runs that outlast the past, runs
-// that fail early, and a past that is too short to be trusted.
+// The broad component keeps the hazard, which is the probability per second that a run ends now, at
+// broad/(median+t) or above. It accounts for runs that take longer than all past runs, for runs that fail early,
+// and for past runs that are too few to be trusted.
 type forecast struct {
 	kernels []kernel
 	broad   float64 // the weight of the broad component
@@ -18,17 +20,17 @@ type kernel struct {
 	weight, mean, sd float64
 }
 
-// reach is the distance from the mean where a kernel is cut off, in standard deviations.
+// reach is the distance from the mean at which a kernel is cut off, in standard deviations.
 const reach = 5
 
-// add adds a kernel, unless its weight is negligible.
+// add adds a kernel to f, unless its weight is negligible.
 func (f *forecast) add(weight, mean, sd float64) {
 	if weight > 1e-7 {
 		f.kernels = append(f.kernels, kernel{weight, mean, sd})
 	}
 }
 
-// survival returns the chance that a run takes longer than the age whose logarithm is ln.
+// survival returns the probability that a run takes longer than the age whose logarithm is ln.
 func (f forecast) survival(ln float64) float64 {
 	survival := f.broad / (1 + math.Exp(ln)/f.median)
 	for _, k := range f.kernels {
@@ -42,7 +44,8 @@ func (f forecast) survival(ln float64) float64 {
 	return survival
 }
 
-// density returns the chance per second of an end at the age t in seconds, t > 0.
+// density returns the probability density, per second, that a run ends at the age t. t is in seconds, and must be
+// positive.
 func (f forecast) density(t float64) float64 {
 	u := 1 / (1 + t/f.median)
 	density := f.broad * u * u / f.median
@@ -55,7 +58,7 @@ func (f forecast) density(t float64) float64 {
 	return density
 }
 
-// meanBelow returns the mean duration, in seconds, of the runs that end by age.
+// meanBelow returns the mean duration of the runs that end before age. Both are in seconds.
 func (f forecast) meanBelow(age float64) float64 {
 	const steps = 32
 	later := f.survival(math.Log(age))
@@ -64,11 +67,12 @@ func (f forecast) meanBelow(age float64) float64 {
 		t := age * (float64(i) + 0.5) / steps
 		lived += age / steps * (f.survival(math.Log(t)) - later)
 	}
-	ended := max(1-later, math.SmallestNonzeroFloat64) // 1-later may be 0 if hardly any run ends by age
+	ended := max(1-later, math.SmallestNonzeroFloat64) // 1-later may be 0 if hardly any run ends before age
 	return max(shortest, min(age, lived/ended))
 }
 
-// quantile returns the logarithm of the age in seconds when a run has ended with the chance p, 0 < p < 1.
+// quantile returns the age by which a run has ended with the probability p, as the logarithm of a number of
+// seconds. p must be greater than 0 and less than 1.
 func (f forecast) quantile(p float64) float64 {
 	low, high := math.Log(1e-12), math.Log(longest)
 	for range 60 {

@@ -1,68 +1,68 @@
-// Package learn schedules attempts around the time when an operation is likely
-// to end, as past runs suggest.
+// Package learn schedules attempts around the time when an operation is likely to end. It learns this time from
+// past runs of the operation.
 //
-// [Fit] turns the durations of past runs into a [Model], which is a
-// [backoff.Schedule]: attempts are rare while the end is unlikely, frequent when
-// past runs ended, and ever rarer once a run has outlived all past runs. The wait
-// depends only on the past runs and on the age of the current run, so a wait that
-// is resumed needs no state.
+// [Fit] turns the durations of past runs into a [Model], which is a [backoff.Schedule]. Attempts are rare while
+// an end is unlikely, and frequent around the ages at which past runs ended. They become ever rarer when the
+// current run takes longer than all past runs. Each wait depends only on the past runs and on the age of the
+// current run, so the schedule has no state that an interrupted wait would have to restore.
 //
 // # The problem
 //
-// An operation ends after a random time X with survival S(t) = P(X > t). Attempts at
-// the ages x1 < x2 < ... cost c each, as a delay in seconds, until an attempt finds the
-// operation over. The schedule minimises the expected number of attempts times c plus the
-// expected delay. This is the inspection policy of Barlow, Hunter and Proschan [1]. S is not
-// known. A past run shows only that the operation ended between two attempts.
+// An operation ends after a random time X with survival S(t) = P(X > t). Attempts at the ages x1 < x2 < ...
+// cost c each, expressed as a delay in seconds, until an attempt finds the operation finished. The schedule
+// minimizes the expected number of attempts times c plus the expected delay. This is the inspection policy of
+// Barlow, Hunter and Proschan [1]. S is not known. A past run shows only that the operation ended between two
+// attempts.
 //
 // # The forecast
 //
-// A run is a bracket (lo, hi]: unfinished at the age lo, over at the age hi. A known duration
-// has lo = hi, and a run that was given up at the age a has the bracket (a, infinity).
+// A run is represented by a bracket (lo, hi]: it was unfinished at the age lo, and finished at the age hi. If
+// the duration is known, lo = hi. A run that was given up at the age a has the bracket (a, infinity).
 //
-// Eight experts forecast the next run. With weights w(i) of the runs, which add up to 1, and
-// positions x(i) within their brackets, an expert's forecast is
+// Eight experts forecast the next run. With weights w(i) of the runs, which add up to 1, and positions x(i)
+// within their brackets, an expert's forecast is
 //
 //	F = (1 - e) [ (1 - l) sum w(i) LogN(ln x(i), b) + l LogN(m, s sqrt(1 + 1/k)) ] + e B
 //
-// where k = 1 / sum w(i)^2 is the effective number of runs [2]; m and s^2 are the weighted mean
-// and variance of ln x, with one prior run of standard deviation 0.3; l = 2 / (2 + n) and
-// e = max(0.01, 0.5 / (n + 2)) for n runs; and B is log-logistic, with survival
-// 1 / (1 + t / median). B keeps the hazard at e / (median + t) or above, which makes the method
-// safe where history misleads. The bandwidth is b = max(0.005, h r k^-0.2) with
-// r = min(s, a prior-weighted IQR / 1.349). The experts differ in h, which is 0.1, 0.2, 0.7 or
-// 1.4, and in the weights, which halve every 3 or every 60 runs.
+// where k = 1 / sum w(i)^2 is the effective number of runs [2]; m and s^2 are the weighted mean and variance of
+// ln x, with one prior run of standard deviation 0.3; l = 2 / (2 + n) and e = max(0.01, 0.5 / (n + 2)) for n
+// runs; and B is log-logistic, with survival 1 / (1 + t / median). B keeps the hazard at e / (median + t) or
+// above, which makes the method safe where history misleads. The bandwidth is b = max(0.005, h r k^-0.2) with r
+// = min(s, a prior-weighted IQR / 1.349). The experts differ in h, which is 0.1, 0.2, 0.7 or 1.4, and in the
+// weights, which are halved every 3 or every 60 runs.
 //
-// After each run an expert's weight is multiplied by the chance S(lo) - S(hi) that it gave to the
-// bracket. Then 2% of all weight is spread evenly (fixed share [3]), so that another expert may
-// take the lead after a change. A known duration counts as a bracket of 1%.
+// After each run, an expert's weight is multiplied by S(lo) - S(hi), the probability that it gave to the
+// bracket. Then 2% of the total weight is spread evenly (fixed share [3]), so that another expert can soon have
+// the highest weight if the operation has changed. A known duration counts as a bracket with a width of 1%.
 //
-// A run counts with a single duration. Usually it is the geometric mean of the bracket.
+// In the next forecasts, each run is represented by a single duration, usually the geometric mean of its
+// bracket.
 //
-// If the first attempt saw the end, lo is 0. The duration is then the mean of the runs that end
-// by hi, in the forecast with half-life 60 and h = 1.4. Several runs in a row may end by their
-// first attempts. If the experts gave this a chance below 2%, the operation has become faster by
-// an unknown factor, and the mean is the mean of B alone.
+// If the first attempt found the operation finished, lo is 0. The duration is then the mean of the runs that
+// end by hi, in the forecast with half-life 60 and h = 1.4. Several runs in a row may end before their first
+// attempts. If the experts gave this a probability below 2%, the operation has become faster by an unknown
+// factor, and the duration is the mean according to B alone.
 //
-// A run that was given up counts with the median of the runs that take longer.
+// A run that was given up is represented by the median of the runs that take longer.
 //
 // # The schedule
 //
-// Let 0 = t(0) < t(1) < ... be a grid, S(i) the survival at t(i), and L the integral of S. V(i) is the
-// expected cost after an attempt at t(i) that has not seen the end, times S(i):
+// Let 0 = t(0) < t(1) < ... be a grid, S(i) the survival at t(i), and L the integral of S. V(i) is the expected
+// cost after an attempt at t(i) that found the operation unfinished, times S(i):
 //
 //	V(i) = min over j > i of  c S(i) + (t(j) - t(i)) S(i) - (L(j) - L(i)) + V(j)
 //
-// The later an attempt, the later the best next attempt, so that few j are tried for each i. The
-// grid has eight steps for each attempt by the rule of Keller [4], which makes attempts sqrt(2 c / h)
-// apart where the hazard is h. After the last kernel that rule alone is exact enough: sqrt(median + t)
-// grows by sqrt(c / 2) from attempt to attempt. A cost in percent is a share of the forecast's median.
+// The later an attempt is, the later the best next attempt is, so only a few j have to be tried for each i. The
+// grid has eight steps between two attempts of Keller's rule [4], which are sqrt(2 c / h) apart where the
+// hazard is h. After the last kernel, this rule alone is exact enough: sqrt(median + t) grows by sqrt(c / 2)
+// from attempt to attempt. A cost in percent is a share of the forecast's median.
 //
 // # Measured cost
 //
-// There are four traces: CI jobs of Bitcoin Core, Julia and linkerd, and cold starts of pods. Each run
-// was polled by a model of the earlier runs of its trace. The table has the cost of attempts and delay
-// together, in percent of the operation's median. Each number is a mean over the traces.
+// The measurement used four traces of real durations: CI jobs of Bitcoin Core, Julia and linkerd, and cold
+// starts of pods. The attempts in each run followed a model of the earlier runs in the same trace. The table
+// shows the total cost of attempts and delay, in percent of the operation's median duration. Each number is a
+// mean over the traces.
 //
 //	cost of an attempt                      1%     5%
 //	100 ms, doubled up to 20 s              67.5   304.7
@@ -71,8 +71,8 @@
 //	this package, with known durations      6.74   16.31
 //	best schedule, in hindsight             5.7    15.0
 //
-// At 5% there are two attempts a run, so the past runs are known only roughly. Most of the gain
-// is lost then, and known durations regain it.
+// At 5% there are only two attempts in a run, so the durations of past runs are known only roughly. This loses
+// most of the gain, unless the durations are known from another source.
 //
 //  1. R. E. Barlow, L. C. Hunter, F. Proschan: Optimum checking procedures. J. SIAM 11 (1963), 1078-1095.
 //  2. L. Kish: Survey Sampling. Wiley, 1965.
@@ -92,27 +92,27 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// Options are the parameters of [Fit]. The zero value means the defaults.
+// Options are the parameters of [Fit]. The zero value selects the defaults.
 type Options struct {
-	// Cost is the cost of an attempt as a delay: an attempt is made if it is expected to save more than Cost. If
-	// Cost is 0 or less, CostShare applies.
+	// Cost is the cost of an attempt, expressed as a delay: an attempt is made if it is expected to save more than
+	// Cost. If Cost is 0 or less, CostShare applies.
 	Cost time.Duration
-	// CostShare is the cost of an attempt as a share of the median run in the forecast: 0.01 for 1%. 0 or less
-	// means 1%, for about four attempts a run. Any cost below 0.001% of the median, in either field, counts as
-	// 0.001%. A CostShare above 1e6 counts as 1e6.
+	// CostShare is the cost of an attempt as a share of the median run in the forecast, such as 0.01 for 1%. A
+	// value of 0 or less means 1%, which leads to about four attempts in a run. A value above 1e6 counts as 1e6.
+	// Neither Cost nor CostShare can make the cost less than 0.001% of the median.
 	CostShare float64
-	// Base is the shortest wait. 0 or less means 1 µs.
+	// Base is the shortest wait. A value of 0 or less means 1 µs.
 	Base time.Duration
-	// MaxWait is the longest wait. 0 or less means no limit. If it is
-	// below Base, Base is the longest wait.
+	// MaxWait is the longest wait. A value of 0 or less means no limit. If MaxWait is less than Base, it counts as
+	// Base.
 	MaxWait time.Duration
-	// Age is the age of the operation when the wait for it starts, at
-	// [backoff.Step].Elapsed 0. A negative age counts as 0.
+	// Age is the age of the operation when the wait for it starts, that is, when the Elapsed of a [backoff.Step]
+	// is 0. A negative age counts as 0.
 	Age time.Duration
 }
 
-// A Model is a schedule, and a forecast of the end of the current run, both learned from past runs. A Model is
-// immutable and safe for concurrent use. [Fit] creates a Model; the zero value is not valid.
+// A Model is a schedule that was learned from past runs, together with a forecast of when the current run ends. It
+// is immutable and safe for concurrent use. The zero value is not valid: use [Fit] to create a Model.
 type Model struct {
 	runs          int
 	forecast      forecast
@@ -121,8 +121,8 @@ type Model struct {
 	start         time.Duration
 }
 
-// Fit returns a model of runs, which are ordered from the oldest to the newest. It uses the newest 100 runs, of
-// which at most 25 are unfinished. It fails if no run has finished.
+// Fit returns a model that is learned from runs, which must be ordered from the oldest to the newest. It uses only
+// the newest 100 runs, of which at most 25 may be unfinished. It returns an error if no run has finished.
 func Fit(runs []Run, o Options) (*Model, error) {
 	runs, finished := newest(runs)
 	if finished == 0 {
@@ -147,15 +147,16 @@ func Fit(runs []Run, o Options) (*Model, error) {
 	return m, nil
 }
 
-// The limits of a cost, as shares of the median. A lower cost would lead to thousands of attempts in a run. A
-// higher cost could lead to infinities in the arithmetic of a plan.
+// The limits of the cost of an attempt, as shares of the median run. A lower cost would lead to thousands of
+// attempts in a run. A higher cost could lead to infinite numbers in a plan.
 const (
 	leastShare   = 1e-5
 	defaultShare = 0.01
 	mostShare    = 1e6
 )
 
-// cost returns the cost of an attempt as a delay in seconds. median is the median of the runs, in seconds.
+// cost returns the cost of an attempt, expressed as a delay in seconds. median is the median duration of the runs,
+// in seconds.
 func (o Options) cost(median float64) float64 {
 	cost := defaultShare * median
 	switch {
@@ -167,20 +168,20 @@ func (o Options) cost(median float64) float64 {
 	return max(cost, leastShare*median)
 }
 
-// Wait returns the wait before the next attempt, from Base to MaxWait. It depends only on s.Elapsed. It does not
-// use r, which may be nil.
+// Wait returns the wait before the next attempt, between Base and MaxWait. It depends only on s.Elapsed. It does
+// not use r, so r may be nil.
 func (m *Model) Wait(s backoff.Step, r *rand.Rand) time.Duration {
 	age := m.Age(s.Elapsed).Seconds()
 	return min(max(m.base, toDuration(m.plan.next(age)-age)), m.maxWait)
 }
 
-// Spread returns a schedule that delays each attempt of m by a random part of the wait that follows the attempt.
-// That part is at most part, from 0 to 1. Clients that wait for the same operation then make attempts at
-// different moments. The wait is v + U(0, part * w), where v is the wait of m and w the next wait of m. It never
-// exceeds MaxWait.
+// Spread returns a schedule that delays each attempt of m at random, so that clients that wait for the same
+// operation make attempts at different times. If v is the wait of m before an attempt, and w is the wait of m
+// after it, the new wait is v plus a random duration of up to part*w. It never exceeds MaxWait. part is limited to
+// the range from 0 to 1.
 //
-// The usual jitters do not help, because they shorten waits: an attempt that comes too early is followed by
-// another attempt at the planned age.
+// The jitters of package backoff are not suitable, because they make waits shorter: an attempt that comes too
+// early is followed by another attempt at the planned time.
 func (m *Model) Spread(part float64) backoff.Schedule {
 	part = min(max(part, 0), 1)
 	return backoff.ScheduleFunc(func(s backoff.Step, r *rand.Rand) time.Duration {
@@ -190,15 +191,16 @@ func (m *Model) Spread(part float64) backoff.Schedule {
 	})
 }
 
-// Runs returns the number of finished runs in the model, 1 to 100.
+// Runs returns the number of finished runs in the model, from 1 to 100.
 func (m *Model) Runs() int { return m.runs }
 
-// Age returns the age of the operation when the wait has taken the time elapsed. A negative elapsed counts as 0.
+// Age returns the age of the operation when the wait for it has taken the time elapsed. A negative elapsed counts
+// as 0.
 func (m *Model) Age(elapsed time.Duration) time.Duration {
 	return words.Sum(m.start, max(elapsed, 0))
 }
 
-// Done returns the chance, from 0 to 1, that a run has ended by age. It returns 0 if age is 0 or less.
+// Done returns the probability, from 0 to 1, that a run has ended by age. If age is 0 or less, Done returns 0.
 func (m *Model) Done(age time.Duration) float64 {
 	if age <= 0 {
 		return 0
@@ -206,8 +208,8 @@ func (m *Model) Done(age time.Duration) float64 {
 	return 1 - min(1, m.forecast.survival(math.Log(age.Seconds())))
 }
 
-// Quantile returns the age when a run has ended with the chance p. It returns 0 if p is 0 or less, and the
-// longest Duration if p is 1 or more.
+// Quantile returns the age by which a run has ended with the probability p. If p is 0 or less, it returns 0. If p
+// is 1 or more, it returns the longest Duration.
 func (m *Model) Quantile(p float64) time.Duration {
 	switch {
 	case !(p > 0):
@@ -218,29 +220,30 @@ func (m *Model) Quantile(p float64) time.Duration {
 	return toDuration(math.Exp(m.forecast.quantile(p)))
 }
 
-// A Run is a past run as its attempts saw it: unfinished at the age Lo, finished at the age Hi. If both are
-// equal, the duration is known exactly. A negative age counts as 0. A Hi below Lo counts as Lo.
+// A Run is a past run, as its attempts observed it: unfinished at the age Lo, and finished at the age Hi. If Lo
+// and Hi are equal, the duration is known exactly. A negative age counts as 0. If Hi is less than Lo, it counts as
+// Lo.
 type Run struct {
 	Lo, Hi time.Duration
-	// Unfinished is true if the run was last seen unfinished at the age Lo, and its end was not seen. Hi is then
+	// Unfinished is true if no attempt observed the end of the run. Lo is the age at the last attempt. Hi is
 	// ignored.
 	Unfinished bool
 }
 
-// maxRuns is the number of runs that are fitted, and maxUnfinished the number of unfinished runs among them.
-// Unfinished runs of a service that is down must not displace all finished runs.
+// The number of runs that a model uses, and the number of unfinished runs among them. The runs of a service that
+// is down must not displace all finished runs.
 const (
 	maxRuns       = 100
 	maxUnfinished = 25
 )
 
 const (
-	shortest = 1e-6                         // in seconds; a shorter run counts as this long
+	shortest = 1e-6                         // in seconds; a shorter run counts as a run of this duration
 	longest  = float64(math.MaxInt64) / 1e9 // in seconds; the longest time.Duration
 )
 
-// newest returns the runs to learn from, oldest first, and how many of them finished. It leaves out unfinished
-// runs with a Lo of 0 or less, which show nothing.
+// newest returns the runs that a model uses, oldest first, and the number of finished runs among them. It leaves
+// out unfinished runs whose Lo is 0 or less, because they contain no information.
 func newest(runs []Run) (kept []Run, finished int) {
 	unfinished := 0
 	for _, r := range slices.Backward(runs) {
@@ -259,8 +262,8 @@ func newest(runs []Run) (kept []Run, finished int) {
 }
 
 // bracket returns the logarithms of the ages, in seconds, between which the run ended. low is -Inf if no attempt
-// saw the run unfinished, and high is +Inf if the run did not finish. An exact duration gets the width of the
-// narrowest kernel.
+// observed the run before its end. high is +Inf if no attempt observed the end. If the two ages are equal, or
+// almost equal, low and high are moved apart to a distance of 2*leastSD.
 func (r Run) bracket() (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	if r.Lo > 0 {
@@ -277,8 +280,8 @@ func (r Run) bracket() (low, high float64) {
 	return low, high
 }
 
-// toDuration converts seconds to a duration, and limits it to the range of durations. It rounds up, so that no
-// wait ends before the planned moment.
+// toDuration converts a number of seconds to a duration, limited to the range from 0 to the longest Duration. It
+// rounds up, so that no wait ends before the planned time.
 func toDuration(seconds float64) time.Duration {
 	return words.Nanoseconds(math.Ceil(seconds * 1e9))
 }

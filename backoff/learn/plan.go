@@ -5,21 +5,21 @@ import (
 	"sort"
 )
 
-// A plan holds the age of the wait at each attempt.
+// A plan contains the ages of the operation at which attempts are best.
 type plan struct {
-	ages []float64 // in seconds, increasing; at least one
-	// After the last of ages only the broad component of the forecast is left. Further attempts are best where
-	// the square root of median + age has grown by growth since the previous attempt.
+	ages []float64 // in seconds, in increasing order; at least one
+	// After the last of ages, only the broad component of the forecast remains. Each further attempt is best when
+	// sqrt(median + age) has grown by growth since the previous attempt.
 	median, growth float64
 }
 
 const (
-	perAttempt  = 8       // the steps of the grid for each attempt
-	mostPlanned = 1 << 10 // the highest number of attempts in a plan
+	perAttempt  = 8       // steps of the grid for each attempt
+	mostPlanned = 1 << 10 // maximum number of attempts in a plan
 )
 
-// newPlan returns the attempts with the least expected cost. cost is the cost of an attempt, as a delay in
-// seconds. The attempts are found by dynamic programming (Barlow, Hunter & Proschan 1963).
+// newPlan returns the attempts with the lowest expected total cost. cost is the cost of an attempt, expressed as a
+// delay in seconds. newPlan finds the attempts by dynamic programming (Barlow, Hunter & Proschan 1963).
 func newPlan(f forecast, cost float64) plan {
 	g := f.grid(cost)
 	next := g.solve(cost, f)
@@ -30,14 +30,14 @@ func newPlan(f forecast, cost float64) plan {
 	return p
 }
 
-// A grid holds the ages where an attempt is possible, starting with 0, and the forecast at these ages.
+// A grid contains the ages at which an attempt is possible, starting at 0, and the forecast at each of these ages.
 type grid struct {
-	ages, survival, lived []float64 // ages in seconds; lived is the integral of survival
+	ages, survival, lived []float64 // ages are in seconds; lived is the integral of survival up to the age
 }
 
-// grid returns the ages where an attempt is possible. They end where only the broad component is left, or where
-// they are enough for mostPlanned attempts. There are perAttempt steps for each attempt. Where the hazard h
-// changes slowly, the best gap between attempts is sqrt(2 cost / h) (Keller 1974).
+// grid returns the ages at which an attempt is possible. There are perAttempt ages for each attempt, because the
+// best gap between attempts is sqrt(2 cost / h) where the hazard h changes slowly (Keller 1974). The grid ends
+// where only the broad component remains, or when it suffices for mostPlanned attempts.
 func (f forecast) grid(cost float64) *grid {
 	g := &grid{ages: []float64{0}, survival: []float64{1}, lived: []float64{0}}
 	age, survival := 0.0, 1.0
@@ -58,8 +58,8 @@ func (f forecast) grid(cost float64) *grid {
 	return g
 }
 
-// resolution returns the longest step of the grid at age, in seconds, that does not skip a kernel. It returns
-// +Inf if all kernels end before age.
+// resolution returns the longest step of the grid at age that does not skip a kernel. Both are in seconds. If all
+// kernels end before age, resolution returns +Inf.
 func (f forecast) resolution(age float64) float64 {
 	ln := math.Log(age)
 	narrowest, start := math.Inf(1), math.Inf(1)
@@ -78,20 +78,20 @@ func (f forecast) resolution(age float64) float64 {
 	return step
 }
 
-// solve returns the index of the best age for the next attempt, for each age except the last.
+// solve returns, for each age except the last, the index of the best age for the next attempt.
 //
 // Let S be the survival, L the integral of S, and c the cost of an attempt. V(i) is the expected cost after an
-// attempt at t(i) that has not seen the end, times S(i). If the next attempt is at t(j), the expected delay is
-// the integral of S(i) - S(t) from t(i) to t(j):
+// attempt at t(i) that found the operation unfinished, multiplied by S(i). If the next attempt is at t(j), the
+// expected delay is the integral of S(i) - S(t) from t(i) to t(j):
 //
 //	V(i) = min over j > i of c S(i) + (t(j) - t(i)) S(i) - (L(j) - L(i)) + V(j)
 //
-// The later an attempt, the later the best next attempt, so few j have to be tried.
+// The later an attempt is, the later the best next attempt is. Therefore only a few j have to be tried for each i.
 func (g *grid) solve(cost float64, f forecast) []int {
 	last := len(g.ages) - 1
 	next := make([]int, last)
 	value := make([]float64, last+1)
-	// After the grid, attempts continue at the best rate for the broad component.
+	// After the grid, attempts continue at the rate that is best for the broad component.
 	value[last] = 2 * f.broad * f.median * math.Sqrt(2*cost/(f.median+g.ages[last]))
 	latest := last
 	for i := last - 1; i >= 0; i-- {
@@ -109,7 +109,7 @@ func (g *grid) solve(cost float64, f forecast) []int {
 
 // next returns the age of the first attempt after age. Both are in seconds.
 func (p plan) next(age float64) float64 {
-	// Rounding may put an attempt slightly earlier than its planned age. Without slack, the same attempt would
+	// Rounding may put an attempt slightly before its planned age. Without this tolerance, the same attempt would
 	// then follow again.
 	const slack = 1e-6
 	i := sort.Search(len(p.ages), func(i int) bool { return p.ages[i]*(1-slack) > age })

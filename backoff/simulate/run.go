@@ -10,30 +10,31 @@ import (
 	"sync/atomic"
 )
 
-// A Result is the summary of all trials of one algorithm with one number of clients. Times are in milliseconds,
-// because they may exceed the range of a [time.Duration].
+// A Result summarizes all trials of one algorithm with one number of clients. Times are in milliseconds, because
+// they may exceed the range of a [time.Duration].
 //
-// A trial is stopped, and its time is +Inf, in two cases. All remaining clients wait for longer than the longest
-// Duration, which is 292 years. Or the virtual time passes 31,000 years.
+// A trial is stopped, and its time is +Inf, in two cases: every remaining client is waiting for more than 292
+// years, the longest Duration, or the virtual time exceeds 31,000 years.
 type Result struct {
 	Algorithm string // the name of the algorithm
-	// Clients is the number of clients. Trials is the number of trials.
+	// Clients is the number of clients in each trial, and Trials is the number of trials.
 	Clients, Trials int
-	// Time is the mean time until all clients were done. TimeP95 is the time that 95% of the trials did not
-	// exceed. Each value is +Inf if it includes a trial that was stopped.
+	// Time is the mean time until all clients were done. TimeP95 is the 95th percentile: 95% of the trials took no
+	// longer. Either value is +Inf if it includes a trial that was stopped.
 	Time, TimeP95 float64
-	// Calls is the mean number of requests that the service received. In ModelOCC only writes count. TurnedAway
-	// is the mean number of requests in vain, which are all requests of a client except its last. A stopped
-	// trial counts with its requests up to that moment.
+	// Calls is the mean number of requests that the service received in a trial. In ModelOCC, only writes count as
+	// requests. TurnedAway is the mean number of requests that were in vain, which are all requests of a client
+	// except its last. For a trial that was stopped, the requests before the stop count.
 	Calls, TurnedAway float64
 }
 
-// horizon is the virtual time, in milliseconds, that ends a trial.
+// horizon is the virtual time, in milliseconds, after which a trial is stopped.
 const horizon = 1e15
 
-// Run simulates c. It returns a result for each number of clients and each algorithm, in that order. If c cannot
-// be simulated, the error starts with the parameter: "model", "algorithm", "clients", "trials" or "service". If
-// ctx is done first, the error wraps the cause of ctx.
+// Run simulates c. It returns a result for each number of clients and, within that, for each algorithm, in the
+// order of c.Clients and c.Algorithms. If c is invalid, the error starts with the parameter that is wrong:
+// "model", "algorithm", "clients", "trials" or "service". If ctx is done before the simulation ends, the error
+// wraps the cause of ctx.
 func Run(ctx context.Context, c Config) ([]Result, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -51,16 +52,18 @@ func Run(ctx context.Context, c Config) ([]Result, error) {
 	return results, nil
 }
 
-// cells returns the number of pairs of a number of clients and an algorithm.
+// cells returns the number of cells. A cell is a combination of a number of clients with an algorithm, and has one
+// result.
 func (c Config) cells() int { return len(c.Clients) * len(c.Algorithms) }
 
-// cell returns the algorithm and the number of clients of pair i.
+// cell returns the algorithm and the number of clients of cell i.
 func (c Config) cell(i int) (Algorithm, int) {
 	return c.Algorithms[i%len(c.Algorithms)], c.Clients[i/len(c.Algorithms)]
 }
 
-// runTrials runs all trials of all cells, and returns their outcomes in that order. Several workers run trials
-// at once. The number of clients limits the number of workers, so that memory does not run out.
+// runTrials runs all trials of all cells, and returns their outcomes: the trials of the first cell, then those of
+// the second cell, and so on. Several workers run trials concurrently. A large number of clients reduces the
+// number of workers, so that memory does not run out.
 func (c Config) runTrials(ctx context.Context) ([]outcome, error) {
 	outcomes := make([]outcome, c.cells()*c.Trials)
 	var next atomic.Int64
@@ -86,8 +89,8 @@ func (c Config) runTrials(ctx context.Context) ([]outcome, error) {
 	return outcomes, nil
 }
 
-// summarize returns the result of a cell with the given outcomes, without its algorithm and its clients.
-// outcomes must not be empty.
+// summarize returns the result of a cell from the outcomes of its trials. It does not set the fields Algorithm and
+// Clients. outcomes must not be empty.
 func summarize(outcomes []outcome) Result {
 	r := Result{Trials: len(outcomes)}
 	times := make([]float64, len(outcomes))

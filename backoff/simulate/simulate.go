@@ -1,15 +1,15 @@
-// Package simulate shows how a schedule affects a service that many clients contend for. It runs in virtual
-// time: a wait of an hour takes no longer to simulate than a wait of a millisecond.
+// Package simulate shows how a schedule affects a service that many clients compete for. It runs in virtual time:
+// to simulate a wait of an hour takes no longer than to simulate a wait of a millisecond.
 //
-// There are two published models. In [ModelQueue] a service takes one client at a time, and other clients come
-// back later. In [ModelOCC] clients write to one row under optimistic concurrency, over a network. For each
-// schedule, [Run] returns how long it takes until all clients are done, and how many requests the service
-// receives:
+// There are two models, both of which were published. In [ModelQueue], a service handles one client at a time, and
+// the other clients have to come back later. In [ModelOCC], clients write to the same row under optimistic
+// concurrency control, over a network. For each schedule, [Run] returns how long it takes until all clients are
+// done, and how many requests the service receives:
 //
 //	results, err := simulate.Run(ctx, simulate.Defaults(simulate.ModelOCC))
 //
-// How soon a client notices the end of an operation is a different question. The waits of its schedule answer
-// that question: see [backoff.Waits].
+// The package does not show how soon a client notices the end of an operation. That depends on the waits of its
+// schedule, which [backoff.Waits] returns.
 package simulate
 
 import (
@@ -24,23 +24,24 @@ import (
 	"github.com/pollcli/poll/backoff"
 )
 
-// A Model is a service that clients contend for.
+// A Model is a model of a service that clients compete for.
 type Model string
 
 // The models.
 const (
-	// ModelQueue is a service that serves one client at a time. A client that finds the service busy waits and
+	// ModelQueue is a service that handles one client at a time. A client that finds the service busy waits, and
 	// then sends another request. Requests take no time. All clients start at the same moment.
 	ModelQueue Model = "queue"
-	// ModelOCC is a row in a store. Each client reads the version of the row and then writes to the row. The
-	// write succeeds unless another client has written since the read. Otherwise the client waits and starts
-	// over. Each of the four messages takes |N(10, 2)| ms, and the store takes no time. The model and its
-	// numbers come from github.com/aws-samples/aws-arch-backoff-simulator.
+	// ModelOCC is a row in a store. Each client reads the version of the row, and then writes to the row. The
+	// write succeeds unless another client has written since the read. Otherwise, the client waits and then starts
+	// over with a read. Each of the four messages takes |N(10, 2)| ms, the absolute value of a normal random
+	// variable. The store takes no time. The model and its numbers come from
+	// github.com/aws-samples/aws-arch-backoff-simulator.
 	ModelOCC Model = "occ"
 )
 
-// Published returns the published base and longest wait of the model. They are 10 ms and -1, which means no
-// limit, for ModelQueue. They are 5 ms and 2 s for ModelOCC.
+// Published returns the base and the longest wait from the publication of the model. They are 10 ms and -1 (no
+// limit) for ModelQueue, and 5 ms and 2 s for ModelOCC.
 func (m Model) Published() (base, maxWait time.Duration) {
 	if m == ModelOCC {
 		return 5 * time.Millisecond, 2 * time.Second
@@ -49,9 +50,11 @@ func (m Model) Published() (base, maxWait time.Duration) {
 }
 
 // Algorithms returns the published algorithms of the model, with the given base and longest wait. A value of 0
-// means the published value. A negative maxWait means no limit. The algorithms are called "exponential", "full",
-// "equal" and "decorrelated". ModelOCC also has "none", which does not wait. Clients of ModelQueue that do not
-// wait would send requests for ever.
+// means the published value. A negative maxWait means no limit.
+//
+// The algorithms are "exponential", "full", "equal" and "decorrelated". ModelOCC also has "none", which does not
+// wait. ModelQueue does not have it, because clients that do not wait would send requests forever at the same
+// moment.
 func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
 	publishedBase, publishedMax := m.Published()
 	base, maxWait = cmp.Or(base, publishedBase), cmp.Or(maxWait, publishedMax)
@@ -69,38 +72,37 @@ func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
 	return algorithms[1:]
 }
 
-// An Algorithm is a named schedule for clients that were turned away. As published, the first wait of a client
-// has step 0 in ModelQueue and step 1 in ModelOCC.
+// An Algorithm is a named schedule for clients that were turned away. As published, the first wait of a client is
+// the wait at step 0 in ModelQueue, and the wait at step 1 in ModelOCC.
 type Algorithm struct {
-	// Name identifies the algorithm in the results, and is part of the seed of
-	// its random numbers.
+	// Name identifies the algorithm in the results. It also affects the seed of the random numbers.
 	Name string
-	// Schedule returns the waits. nil means backoff.Exponential{}.
+	// Schedule computes the waits. Nil means backoff.Exponential{}.
 	Schedule backoff.Schedule
 }
 
-// Config describes a simulation. Start from [Defaults].
+// A Config describes a simulation. [Defaults] returns a Config to start from.
 type Config struct {
-	// Model is the service.
+	// Model is the model of the service.
 	Model Model
-	// Algorithms are the algorithms to compare. The list must not be empty.
+	// Algorithms are the algorithms to compare. There must be at least one.
 	Algorithms []Algorithm
-	// Clients are the numbers of clients to simulate, each from 1 to a million. The list must not be empty.
+	// Clients are the numbers of clients to simulate, each from 1 to 1,000,000. There must be at least one number.
 	Clients []int
-	// Trials is the number of trials for each pair of a number of clients and an algorithm. It is at least 1.
-	// There are at most 10 million trials in all.
+	// Trials is the number of trials for each combination of a number of clients with an algorithm. It must be at
+	// least 1. The total number of trials must not exceed 10 million.
 	Trials int
-	// ServiceMin and ServiceMax are the limits of the time that ModelQueue serves a client. The time is drawn
-	// evenly. ModelOCC ignores these fields.
+	// ServiceMin and ServiceMax are the limits of the time that the service in ModelQueue needs for a client. The
+	// time is drawn evenly between these limits. ModelOCC ignores both fields.
 	ServiceMin, ServiceMax time.Duration
-	// Seed makes a simulation repeatable. A result depends on the seed, the algorithm and its name, the number
-	// of clients and the number of trials. It depends neither on the number of processors nor on other results
-	// of the same simulation.
+	// Seed makes a simulation repeatable. A result depends on the seed, the algorithm and its name, the number of
+	// clients and the number of trials. It does not depend on the number of processors, or on other results of the
+	// same simulation.
 	Seed uint64
 }
 
-// Defaults returns the published configuration of m: its algorithms for 10 to 190 clients in steps of 10, with
-// 100 trials each. ModelQueue serves a client in 8 to 12 ms.
+// Defaults returns the published configuration of m: its algorithms with 10 to 190 clients in steps of 10, and 100
+// trials for each combination. In ModelQueue, the service needs 8 to 12 ms for a client.
 func Defaults(m Model) Config {
 	c := Config{Model: m, Algorithms: m.Algorithms(0, 0), Trials: 100}
 	if m == ModelQueue {
@@ -112,14 +114,14 @@ func Defaults(m Model) Config {
 	return c
 }
 
-// The limits of a simulation. They keep typing errors from using up the memory.
+// The limits of a simulation. They prevent a mistyped number from using up all memory.
 const (
 	maxClients = 1_000_000
 	maxTrials  = 10_000_000
-	maxAtOnce  = 4 * maxClients // clients of all trials that run at once
+	maxAtOnce  = 4 * maxClients // the total number of clients in trials that run at the same time
 )
 
-// validate returns an error, as described at [Run], if c cannot be simulated.
+// validate returns an error in the form that [Run] describes if c is invalid.
 func (c Config) validate() error {
 	invalid := slices.IndexFunc(c.Clients, func(n int) bool { return n < 1 || n > maxClients })
 	switch {

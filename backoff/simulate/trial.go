@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// An outcome is the result of one trial. Its fields have the meaning and the units of a [Result].
+// An outcome is the result of one trial. Its fields have the same meanings and units as the fields of a [Result].
 type outcome struct {
 	time              float64
 	calls, turnedAway int
@@ -20,39 +20,39 @@ type outcome struct {
 // A worker runs trials one after another, and reuses their memory.
 type worker struct {
 	config   Config
-	ctx      context.Context // checked from time to time, since a trial may take long
+	ctx      context.Context // checked from time to time, because a trial may take long
 	source   *rand.PCG
 	rand     *rand.Rand
-	schedule backoff.Schedule // the schedule of the current trial
+	schedule backoff.Schedule // the schedule in the current trial
 	events   events
 	clients  []client
 }
 
 // A client is the state of a client between two events.
 type client struct {
-	at   float64      // the time of the next event, in ms
-	read float64      // the time when the last read reached the store, in ms
-	step backoff.Step // the step of the next wait
+	at   float64      // the time of its next event, in ms
+	read float64      // the time when its last read reached the store, in ms
+	step backoff.Step // the step of its next wait
 }
 
-// newWorker returns a worker for trials of c, which stop when ctx is done.
+// newWorker returns a worker for trials of c. Its trials stop when ctx is done.
 func newWorker(ctx context.Context, c Config) *worker {
 	source := rand.NewPCG(0, 0)
 	return &worker{config: c, ctx: ctx, source: source, rand: rand.New(source)}
 }
 
-// run runs a trial and returns its outcome. Random numbers depend only on the seed and the arguments.
+// run runs a trial and returns its outcome. The random numbers depend only on the seed and the arguments.
 //
-// An event of ModelQueue is a request. An exchange in ModelOCC has four messages, and only the write is an
-// event. The write succeeds if the read was not earlier than the last successful write. The other messages only
-// take time.
+// In ModelQueue, each request is an event. In ModelOCC, the client and the store exchange four messages, but only
+// the arrival of the write is an event, and the other messages only take time. The write succeeds if the read was
+// not earlier than the last successful write.
 func (w *worker) run(a Algorithm, clients, trial int) outcome {
 	w.begin(a, clients, trial)
 	occ := w.config.Model == ModelOCC
 	shortest := milliseconds(w.config.ServiceMin)
 	spread := milliseconds(w.config.ServiceMax) - shortest
 	var o outcome
-	free := math.Inf(-1) // the time when the service is free again, or of the last successful write
+	free := math.Inf(-1) // when the service will be free, or when the last successful write arrived
 	for !w.events.empty() {
 		id := w.events.next()
 		c := &w.clients[id]
@@ -61,10 +61,10 @@ func (w *worker) run(a Algorithm, clients, trial int) outcome {
 			return o
 		}
 		o.calls++
-		switch { // the cases are inline: as methods they take 10% longer
+		switch { // written inline: as methods, the cases would take 10% longer
 		case occ && c.read >= free:
 			free = c.at
-			o.time = max(o.time, c.at+w.message()) // until the client has the response
+			o.time = max(o.time, c.at+w.message()) // when the client receives the response
 			w.events.remove(id)
 		case occ:
 			c.read = c.at + w.twoMessages() + w.wait(c)
@@ -84,7 +84,7 @@ func (w *worker) run(a Algorithm, clients, trial int) outcome {
 	return o
 }
 
-// begin prepares a trial, and sets the first event of each client.
+// begin prepares a trial, and schedules the first event of each client.
 func (w *worker) begin(a Algorithm, clients, trial int) {
 	w.seed(a, clients, trial)
 	w.events.reset(clients)
@@ -104,8 +104,8 @@ func (w *worker) begin(a Algorithm, clients, trial int) {
 	}
 }
 
-// seed seeds the random numbers of a trial. They depend on the seed of the simulation, the name of the
-// algorithm, and the numbers of clients and of the trial.
+// seed seeds the random numbers of a trial. The seed depends on the seed of the simulation, the name of the
+// algorithm, the number of clients, and the number of the trial.
 func (w *worker) seed(a Algorithm, clients, trial int) {
 	hash := w.config.Seed
 	for _, c := range []byte(a.Name) {
@@ -122,31 +122,32 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// interrupted reports whether the context is done. calls is the number of requests so far. The context is
-// checked only at every 65,536th request.
+// interrupted reports whether the context is done. It checks the context only once every 65,536 requests. calls is
+// the number of requests so far.
 func (w *worker) interrupted(calls int) bool {
 	return calls%(1<<16) == 1<<16-1 && w.ctx.Err() != nil
 }
 
-// The time that a message takes is |N(10, 2)| ms.
+// The parameters of |N(10, 2)| ms, the time that a message takes.
 const (
 	messageMean      = 10
 	messageDeviation = 2
 )
 
-// message returns the time that a message takes, in ms.
+// message returns a random time that a message takes, in ms.
 func (w *worker) message() float64 {
 	return math.Abs(messageMean + messageDeviation*w.rand.NormFloat64())
 }
 
-// twoMessages returns the time of two messages in a row, in ms. The sum of two normal variables is a normal
-// variable. The absolute value affects one message in three million, which makes no difference.
+// twoMessages returns a random time that two successive messages take together, in ms. The sum of two normal
+// variables is a normal variable, too. Each absolute value would matter for only one message in three million, so
+// one absolute value for the sum makes no difference.
 func (w *worker) twoMessages() float64 {
 	return math.Abs(2*messageMean + math.Sqrt2*messageDeviation*w.rand.NormFloat64())
 }
 
-// wait returns how long client c waits after a request in vain, in ms. It advances the step of c. It returns
-// +Inf for the longest Duration.
+// wait returns how long client c waits after a request that was turned away, in ms. It advances the step of c. For
+// the longest Duration, it returns +Inf.
 func (w *worker) wait(c *client) float64 {
 	c.step.Elapsed = words.Nanoseconds(c.at * float64(time.Millisecond))
 	wait := w.schedule.Wait(c.step, w.rand)
@@ -158,27 +159,27 @@ func (w *worker) wait(c *client) float64 {
 	return milliseconds(wait)
 }
 
-// milliseconds converts d to milliseconds.
+// milliseconds returns d as a number of milliseconds.
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// events is a priority queue with the next event of each client. It is a tournament tree: node i is the minimum
-// of nodes 2i and 2i+1, so node 1 is the first event. To move an event, set replays one path from a leaf to the
-// root, without a branch that the processor may mispredict. With container/heap a simulation takes more than
-// twice as long.
+// events is a priority queue that contains the next event of each client. It is a tournament tree: node i is the
+// minimum of nodes 2i and 2i+1, so node 1 is the first event. To move an event, the method set updates the path
+// from a leaf to the root, without a branch that the processor may mispredict. With container/heap, a simulation
+// takes more than twice as long.
 //
-// A node is the time of the event, as the bits of a float64, which sort like the time. The lowest bits are
-// replaced by the number of the client. With a million clients, times that differ by less than one part in 2^32
-// become equal. The client has the exact time.
+// A node contains the time of an event as the bits of a float64, because such bits have the same order as the
+// times. The lowest bits are replaced by the number of the client. With a million clients, times that differ by
+// less than one part in 2^32 become equal. The exact time is in the client.
 type events struct {
 	nodes  []uint64
-	first  int // the index of the node of client 0
-	idBits int // the number of low bits that hold the number of the client
+	first  int // the index of client 0's node
+	idBits int // the number of low bits that contain the client's number
 }
 
-// done is the node of a client that has no event.
+// done is the node of a client without an event.
 const done = math.MaxUint64
 
-// reset prepares e for a number of clients without events.
+// reset prepares e for the given number of clients. No client has an event yet.
 func (e *events) reset(clients int) {
 	e.idBits = bits.Len(uint(clients - 1))
 	e.first = 1 << e.idBits
@@ -191,20 +192,20 @@ func (e *events) reset(clients int) {
 // empty reports whether no client has an event.
 func (e *events) empty() bool { return e.nodes[1] == done }
 
-// next returns the client with the first event. The queue must not be empty.
+// next returns the number of the client with the earliest event. The queue must not be empty.
 func (e *events) next() int {
 	return int(e.nodes[1] & (1<<e.idBits - 1))
 }
 
-// move sets the event of client to the time at, and replaces an earlier event of client.
+// move sets the time of the client's event to at. If the client already has an event, move replaces it.
 func (e *events) move(client int, at float64) {
 	e.set(client, math.Float64bits(at)>>e.idBits<<e.idBits|uint64(client))
 }
 
-// remove removes the event of client.
+// remove removes the client's event.
 func (e *events) remove(client int) { e.set(client, done) }
 
-// set sets the node of client, and updates the nodes from there to the root.
+// set sets the client's node, and updates the path from the node to the root.
 func (e *events) set(client int, node uint64) {
 	nodes := e.nodes
 	i := e.first + client
