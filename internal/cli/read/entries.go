@@ -15,14 +15,14 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// readEntries returns the entries of the targets: one for a command, one for each different URL among the
-// operands, or the entries of the --targets file.
+// readEntries returns one entry for each target. Without --targets, a command is one entry, and so is each
+// different URL among the operands. With --targets, the file lists the entries.
 func (r *Reader) readEntries(template *targets.Template) ([]*targets.Entry, error) {
 	if r.run.Targets != "" {
 		return r.readFile(template)
 	}
 	name := r.run.Name
-	if r.Several { // the name belongs to the whole run
+	if r.Several { // --name then names the whole run
 		name = ""
 	}
 	if r.run.IsCommand {
@@ -42,7 +42,8 @@ func (r *Reader) readEntries(template *targets.Template) ([]*targets.Entry, erro
 	return entries, nil
 }
 
-// readFile reads the --targets file, or stdin for "-". The entries fill template and the texts of r.
+// readFile reads the --targets file, or stdin for "-". Each entry replaces the placeholders in template and in
+// r.texts.
 func (r *Reader) readFile(template *targets.Template) ([]*targets.Entry, error) {
 	if r.run.Targets == "-" && r.process.Streams.InIsTerminal {
 		return nil, argv.Usagef("%s - reads stdin, which is a terminal", r.run.Origin("targets")).
@@ -63,12 +64,13 @@ func (r *Reader) readFile(template *targets.Template) ([]*targets.Entry, error) 
 	return r.file.Entries, err
 }
 
-// readTemplate returns the URL or the command with placeholders for the entries of --targets. It returns nil
-// if there is nothing to fill, and an error for several URLs or ambiguous fields.
+// readTemplate returns the URL or command with placeholders that the entries of --targets replace. It returns nil
+// if there is no such URL or command. It returns an error for several URLs, and for a placeholder such as
+// {.timeout}, which could be a field of the entry or a flag.
 func (r *Reader) readTemplate() (t *targets.Template, err error) {
 	switch {
 	case r.run.Targets == "" || len(r.run.Operands) == 0 || r.run.Each != "" && !r.run.hasPlaceholder():
-		return nil, nil // with --each, the entries are keys of the answer
+		return nil, nil // with --each, the entries are keys of elements
 	case r.run.IsCommand:
 		t, err = targets.ParseCommand(r.run.Operands)
 	case len(r.run.Operands) > 1:
@@ -99,8 +101,8 @@ func (r *Reader) readTemplate() (t *targets.Template, err error) {
 	return t, err
 }
 
-// withEntry returns the settings of the run, overridden by the settings of an entry. place is the prefix of
-// each setting's origin in errors.
+// withEntry returns the run's settings, overridden by the settings of an entry of the targets file. The parameter
+// place is the prefix for the names of the entry's settings in errors.
 func (s *Run) withEntry(place string, settings []targets.Setting) (given argv.Settings, err error) {
 	given = s.Settings
 	for _, setting := range settings {
@@ -124,8 +126,8 @@ func (s *Run) withEntry(place string, settings []targets.Setting) (given argv.Se
 	return given, nil
 }
 
-// placeOf returns the place of a target as a prefix for errors: "FILE:LINE: ", or the URL among several URLs.
-// It returns "" for a single target and with --each.
+// placeOf returns a prefix for errors that identifies the target of the entry e: "FILE:LINE: ", or the target's
+// URL followed by ": " if there are several URLs. It returns "" for a single target, and with --each.
 func (r *Reader) placeOf(e *targets.Entry) string {
 	switch {
 	case !r.Several || r.List != nil:
@@ -136,14 +138,14 @@ func (r *Reader) placeOf(e *targets.Entry) string {
 	return fmt.Sprintf("%s:%d: ", r.file.Name, e.Line)
 }
 
-// quotedText matches the string literals of an expression.
+// quotedText matches the string literals in an expression.
 var quotedText = words.Pattern(`"(?:[^"\\]|\\.)*"`)
 
-// readTexts returns the values of flags that the entries of --targets fill. {} and {.field} are filled in a
-// body and a header, and {} in --follow. Braces in other flags are a usage error, since they would be sent or
-// compared literally.
+// readTexts returns the flag values with placeholders that the entries of --targets replace. The placeholders {}
+// and {.field} are valid in the request body and in headers, and {} is valid in --follow. Braces in the values of
+// other flags are a usage error, because poll would send or compare them literally.
 func (s *Run) readTexts() (texts []targets.Text, err error) {
-	own := []string{"learn", "next", "each"} // braces have another meaning
+	own := []string{"learn", "next", "each"} // flags that give braces a meaning of their own
 	forms := map[string]targets.Form{"header": targets.Plain, "follow": targets.Path, "data": targets.Body, "data-raw": targets.Body, "data-binary": targets.Body}
 	for _, f := range s.Flags {
 		form, isFilled := forms[f.Name]
@@ -157,7 +159,7 @@ func (s *Run) readTexts() (texts []targets.Text, err error) {
 			continue
 		}
 		for _, text := range values {
-			if f.Group == groupConditions || f.Value == "EXPR" { // braces are JSON, except in a text
+			if f.Group == groupConditions || f.Value == "EXPR" { // braces are JSON syntax, except inside string literals
 				text = strings.Join(quotedText().FindAllString(strings.TrimPrefix(text, "jq:"), -1), "")
 			}
 			if targets.HasHole(text) && !slices.Contains(own, f.Name) {
@@ -191,14 +193,14 @@ func GoalWords(n, need int, thing string) string {
 	return fmt.Sprintf("at least %d of %s", need, of)
 }
 
-// An elementList holds --each and its flags. Each element is a target.
+// An elementList holds the settings of --each, which makes each element of a list in the response a target.
 type elementList struct {
 	poll.Elements
-	Known bool // a file names all elements by key
-	Size  int  // the number of elements if Known, else the minimum
+	Known bool // whether a targets file names all elements by key
+	Size  int  // the number of elements if Known is true, otherwise the minimum number
 }
 
-// ReadList compiles --each and --id, and reads the least number of elements.
+// ReadList compiles the expressions of --each and --id, and reads --expect, the minimum number of elements.
 func (s *Run) ReadList() (l *elementList, err error) {
 	l = new(elementList)
 	if l.Each, err = expr.CompileEach(s.Each); err != nil {
@@ -213,13 +215,14 @@ func (s *Run) ReadList() (l *elementList, err error) {
 	if s.Has("expect") {
 		l.Expect = cmp.Or(s.Expect, -1)
 	}
-	l.Whole = s.HTTP.Next != "none" && l.Each.String() != ".." // otherwise a response may be one page of the list
+	l.Whole = s.HTTP.Next != "none" && l.Each.String() != ".." // otherwise a response may contain only one page of the list
 	l.Size = max(l.Expect, 0)
 	return l, err
 }
 
-// batches returns a target for each batch of the keys in entries, and the keys of each batch. Without template
-// all keys form one batch.
+// batches divides the keys in entries into batches. The slice lists has an entry for each batch: the URL or
+// command of template, filled with the keys of the batch. The slice batches has the keys of each batch. If
+// template is nil, all keys form one batch, and its entry is the URL or command itself.
 func (r *Reader) batches(entries []*targets.Entry, template *targets.Template) (lists []*targets.Entry, batches [][]string, err error) {
 	var keys []string
 	for _, e := range entries {
@@ -248,8 +251,8 @@ func (r *Reader) batches(entries []*targets.Entry, template *targets.Template) (
 	return lists, batches, nil
 }
 
-// withKeys returns the elements with the given keys. With template, each attempt requests only the elements
-// that have not ended.
+// withKeys returns the elements with the given keys, which one target of the run lists. If template is not nil,
+// each attempt requests only elements that have not ended, by filling their keys into template.
 func (l *elementList) withKeys(keys []string, t *Target, template *targets.Template) *poll.Elements {
 	elements := l.Elements
 	elements.Known = keys
@@ -257,7 +260,7 @@ func (l *elementList) withKeys(keys []string, t *Target, template *targets.Templ
 		return &elements
 	}
 	elements.Narrow = func(keys []string) poll.Probe {
-		url, args, _ := template.Fill(keys) // template.Fill succeeded for all keys before
+		url, args, _ := template.Fill(keys) // cannot fail: Fill has succeeded for the full list of keys
 		if command, ok := t.Poller.Probe.(*poll.Command); ok {
 			narrow := *command
 			narrow.Args = args
@@ -270,8 +273,8 @@ func (l *elementList) withKeys(keys []string, t *Target, template *targets.Templ
 	return &elements
 }
 
-// Goal describes the goal, such as "at least 2 elements of .items". need is the number of elements that must
-// succeed. If need is 0, part replaces the number, such as "all".
+// Goal describes the goal of the wait, such as "at least 2 elements of .items". The parameter need is the number
+// of elements that must succeed. If need is 0, the description starts with part, such as "all".
 func (l *elementList) Goal(need int, part string) string {
 	of := " of " + l.Each.String()
 	if of == " of ." || of == " of .." {
@@ -290,7 +293,7 @@ func (l *elementList) Goal(need int, part string) string {
 	return part + " elements" + of
 }
 
-// Note returns the note on the origin and completeness of the elements, or "" with --expect.
+// Note returns a note for the user that explains when the list is complete. With --expect, it returns "".
 func (l *elementList) Note(s *Run) string {
 	switch {
 	case l.Known:

@@ -18,24 +18,24 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// An Env holds the parts of the process that the reading of a command line uses.
+// An Env holds the parts of the process that reading a command line requires.
 type Env struct {
 	Lookup  func(name string) (value string, ok bool)
 	Streams *term.Streams
-	// Dial connects to the servers of URLs, for example in a simulated network. If Dial is nil, connections use
-	// the real network.
+	// Dial connects to servers, for example in a simulated network. If Dial is nil, poll connects over the real
+	// network.
 	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
 	Commands []string // the names of the subcommands
 
 	presets *presetCache
 }
 
-// NewEnv returns an Env with an empty cache of presets.
+// NewEnv returns an Env that has not read any presets yet.
 func NewEnv(lookup func(name string) (value string, ok bool), streams *term.Streams) Env {
 	return Env{Lookup: lookup, Streams: streams, presets: &presetCache{make(map[string][]presets.Preset), make(map[string]*presets.Preset), make(map[compilation]compiledPreset)}}
 }
 
-// Getenv returns the value of an environment variable, or "" if it is not set.
+// Getenv returns the value of the environment variable called name, or "" if the variable is not set.
 func (p Env) Getenv(name string) string {
 	value, _ := p.Lookup(name)
 	return value
@@ -48,8 +48,8 @@ const (
 	maxLines = 1 << 20
 )
 
-// ReadFile reads a file, or stdin for "-". It returns a usage error if there are more than most bytes. most
-// must be a whole number of MiB, for the message.
+// ReadFile reads the file called name, or stdin if name is "-". It returns a usage error if the content is longer
+// than most bytes. The parameter most must be a multiple of 1 MiB, because the message gives it in MiB.
 func (p Env) ReadFile(name string, most int64) ([]byte, error) {
 	r := p.Streams.In
 	if name != "-" {
@@ -70,8 +70,9 @@ func (p Env) ReadFile(name string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// ReadValue returns value, or for @FILE the content of FILE and isFile. "@-" reads stdin and keeps the content
-// for the next call. origin names the flag in errors.
+// ReadValue returns value as text. If value has the form @FILE, it instead returns the content of FILE, and true
+// for isFile. For "@-", it reads stdin, and keeps the content so that the next call reads it again. The parameter
+// origin names the flag in errors, and most limits the size as in [Env.ReadFile].
 func (p Env) ReadValue(l *argv.Line, origin, value string, most int64) (text []byte, isFile bool, err error) {
 	name, isFile := strings.CutPrefix(value, "@")
 	if !isFile {
@@ -84,13 +85,12 @@ func (p Env) ReadValue(l *argv.Line, origin, value string, most int64) (text []b
 		return nil, true, argv.Usagef("%s: %w", origin, err)
 	}
 	if name == "-" {
-		p.Streams.In = bytes.NewReader(text) // for the next target
+		p.Streams.In = bytes.NewReader(text) // the next target reads the same content
 	}
 	return text, true, nil
 }
 
-// refuseStdinTwice returns a usage error if two settings read stdin, since the second setting would read
-// nothing.
+// refuseStdinTwice returns a usage error if two settings read stdin, because the second would find it empty.
 func refuseStdinTwice(l *argv.Line) error {
 	var readers []string
 	for _, s := range l.Settings {
@@ -104,8 +104,8 @@ func refuseStdinTwice(l *argv.Line) error {
 	return nil
 }
 
-// MayShow returns a usage error for an expression that reads the environment, which may hold secrets, or that
-// reads no part of a response.
+// MayShow returns a usage error for an expression whose value poll must not or need not show: an expression that
+// reads environment variables, which may hold secrets, or that reads no part of a response.
 func MayShow(e *expr.Expr) error {
 	switch {
 	case e.Reads("ENV"):
@@ -116,7 +116,8 @@ func MayShow(e *expr.Expr) error {
 	return nil
 }
 
-// Values compiles texts, the expressions of a flag, and calls check with each expression.
+// Values compiles texts, the values of the flag called flag, as expressions. It calls check with each expression,
+// and returns the first error.
 func (s *Run) Values(flag string, texts []string, check func(*expr.Expr) error) (list []*expr.Expr, err error) {
 	for _, text := range texts {
 		e, err := CompileValue(s.Line, flag, text)
@@ -131,7 +132,7 @@ func (s *Run) Values(flag string, texts []string, check func(*expr.Expr) error) 
 	return list, nil
 }
 
-// CompileValue compiles text, a value of flag.
+// CompileValue compiles text, a value of the flag called flag, as an expression.
 func CompileValue(l *argv.Line, flag, text string) (*expr.Expr, error) {
 	e, err := expr.CompileValue(text, expr.WithEnviron(l.LookupEnv))
 	if err != nil {
@@ -140,9 +141,8 @@ func CompileValue(l *argv.Line, flag, text string) (*expr.Expr, error) {
 	return e, nil
 }
 
-// Applies returns a usage error for an expression on variables that the kind of target never sets, since a
-// rule on such a variable would never change. element means that the expression is evaluated for each element
-// of --each.
+// Applies returns a usage error if x reads a variable that targets of this kind never set: the value of x could
+// never change. If element is true, x is evaluated for each element of --each instead of for the whole response.
 func Applies(x *expr.Expr, kind status.Kind, element bool) error {
 	of := map[bool]string{true: "element", false: "answer"}[element]
 	for name := range strings.FieldsSeq("gone element . [] isjson body unchanged name exit stdout stderr status event header") {
@@ -156,21 +156,22 @@ func Applies(x *expr.Expr, kind status.Kind, element bool) error {
 	return nil
 }
 
-// BadExpression returns a usage error that names the origin of the expression and wraps err.
+// BadExpression returns a usage error for an invalid expression. It wraps err, and names the flag or the other
+// origin of the expression.
 func BadExpression(origin string, err error) error {
 	if e, ok := errors.AsType[*expr.Error](err); ok {
 		_, hint := argv.Advice(strings.TrimLeft(origin[strings.LastIndex(origin, " ")+1:], "-") + " " + e.Source)
 		e.Hint = cmp.Or(hint, e.Hint)
-		return argv.Usagef("%s, %w", origin, e) // e starts with its column
+		return argv.Usagef("%s, %w", origin, e) // the message of e starts with the column
 	}
 	return argv.Usagef("%s: %w", origin, err)
 }
 
-// find returns the match of pattern in text and its groups, or nil. It compiles pattern at each call, since
-// most runs call it never.
+// find returns the leftmost match of pattern in text and the match's groups, or nil if nothing matches. It
+// compiles the pattern at each call, because most runs do not need the pattern at all.
 func find(pattern, text string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(text) }
 
-// located returns err with the prefix place, or err itself if place is "".
+// located returns err with the prefix place. If place is "", it returns err unchanged.
 func located(place string, err error) error {
 	if err == nil || place == "" {
 		return err

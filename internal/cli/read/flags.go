@@ -19,6 +19,7 @@ import (
 
 // The headings of the help.
 const (
+	// The headings under which the help lists the flags.
 	groupConditions = "Conditions (flags with EXPR may be repeated: one that is true is enough)"
 	groupWaiting    = "Waiting"
 	groupLearning   = "Learning (from past runs of the same operation)"
@@ -29,12 +30,12 @@ const (
 	groupOutput     = "Output"
 )
 
-// manual holds the texts that only the manual adds to the help of a flag.
+// manual holds the texts that the manual prints in addition to the help texts of the flags.
 //
 //go:embed manual.txt
 var manual string
 
-// WaitFlags returns the flags of a wait, which fill a [Run], in the order of the help.
+// WaitFlags returns the flags of a wait in the order of the help. Their values are stored in a [Run].
 func WaitFlags() argv.Flags {
 	waits := argv.Of(WaitsTable(), func(s *Run) *Waits { return &s.Waits })
 	learning := argv.Of(learn.Table(), func(s *Run) *learn.Flags { return &s.Learning })
@@ -146,7 +147,7 @@ func output() argv.Flags {
 		{Name: "print", Value: "EXPR", Many: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.Print = append(s.Print, v) }), Usage: "print this value, not the whole response"},
 		{Name: "show", Value: "EXPR", Many: true, Set: argv.Text(func(s *Run, v string) { s.Show = append(s.Show, v) }), Usage: "show a value of each response; a progress as a bar"},
 		{Name: "json", Set: argv.Switch(func(s *Run, on bool) { s.Output.JSON = on }), Brief: true, Usage: "print the outcome as one JSON object"},
-		{Name: "result-file", Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.ResultFile = v }), Hidden: true}, // for the GitHub action, since --json cannot hold arbitrary bytes
+		{Name: "result-file", Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.ResultFile = v }), Hidden: true}, // for the GitHub action: the output of --json cannot hold arbitrary bytes
 		{Name: "progress", HasVariable: true, Value: "P", Default: "auto", Set: argv.Text(func(s *Run, v string) { s.UI.Face = ui.Face(v) }), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
 		{Name: "quiet", HasVariable: true, Aliases: []string{"q"}, Set: argv.Switch(func(s *Run, on bool) { s.UI.Face = map[bool]ui.Face{true: ui.None, false: s.UI.Face}[on] }), Brief: true, Not: "verbose show-stderr progress!=none", Usage: "no log, only errors (--progress none)"},
 		{Name: "verbose", HasVariable: true, Aliases: []string{"v"}, Set: argv.Switch(func(s *Run, on bool) { s.UI.Verbose = on }), Usage: "log every attempt with its response and decisions"},
@@ -157,8 +158,8 @@ func output() argv.Flags {
 	}.In(groupOutput, 0)
 }
 
-// WithManual adds to each flag the text of the manual and the name of the environment variable. It changes
-// flags and returns it.
+// WithManual adds the manual's text and the environment variable's name to the field More of each flag. It changes
+// flags in place and returns it.
 func WithManual(flags argv.Flags) argv.Flags {
 	for row := range strings.Lines(manual) {
 		name, text, _ := strings.Cut(strings.TrimSpace(row), "\t")
@@ -174,10 +175,11 @@ func WithManual(flags argv.Flags) argv.Flags {
 	return flags
 }
 
-// OfferedPresets returns the candidates for completing --preset.
+// OfferedPresets returns the completion candidates for the value of --preset.
 func OfferedPresets() []string { return candidates(presets.All(), presets.Waiters()) }
 
-// candidates returns the names of presets, each with a tab and its API.
+// candidates returns the names and aliases of the presets, each followed by a tab and the API that the preset is
+// for.
 func candidates(of ...[]presets.Preset) (list []string) {
 	for _, p := range slices.Concat(of...) {
 		for _, name := range append([]string{p.Name}, p.Aliases...) {
@@ -187,11 +189,11 @@ func candidates(of ...[]presets.Preset) (list []string) {
 	return list
 }
 
-// inSettings sets no field: the value is read from the settings.
+// inSettings ignores the value of a flag, because readBody reads the value from the settings.
 func inSettings(*Run, string) {}
 
-// parseThreshold returns a number of equal verdicts in a row if text is a number. Otherwise it returns the
-// time that a verdict must hold.
+// parseThreshold parses the threshold for a verdict. A number such as "3" means that many equal verdicts in a row.
+// A duration such as "30s" means that the verdict must hold for this time.
 func parseThreshold(text string) (t poll.Threshold, err error) {
 	if _, noNumber := strconv.Atoi(text); noNumber == nil {
 		t.Times, err = argv.ParseCount(1)(text)
@@ -213,19 +215,19 @@ func parsePid(text string) (int, error) {
 func parseMaxBody(text string) (int64, error) {
 	n, err := argv.ParseSize(text)
 	if err == nil && n == 0 {
-		return 1 << 50, nil // 0 means no limit
+		return 1 << 50, nil // 0 means no limit: the limit becomes so large that it never applies
 	}
 	return n, err
 }
 
-// parseRedirects converts curl's number to [poll.HTTP.MaxRedirects]. For curl, 0 allows no redirects, and -1
-// any number.
+// parseRedirects converts the value of curl's --max-redirs to [poll.HTTP.MaxRedirects]. For curl, 0 allows no
+// redirects, and -1 allows any number.
 func parseRedirects(text string) (int, error) {
 	n, err := argv.ParseCount(-1)(text)
 	return map[int]int{0: -1, -1: math.MaxInt}[n] + max(n, 0), err
 }
 
-// parseUser reads USER:PASS. Errors do not contain text, which has a password.
+// parseUser parses USER:PASS. Its errors do not contain text, because text may contain a password.
 func parseUser(text string) (*url.Userinfo, error) {
 	name, password, ok := strings.Cut(text, ":")
 	if !ok {

@@ -14,30 +14,31 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 )
 
-// A headerReader builds the headers of -H, --oauth2-bearer and -b, and reads their files again for each
-// attempt.
+// A headerReader builds the request headers from the values of -H, --oauth2-bearer and -b. It can read the files
+// that these values name again for each attempt.
 type headerReader struct {
 	mu      sync.Mutex
 	process Env
 	sources []*headerSource
-	cookies string      // "" without cookies
-	last    http.Header // the previous header, with nil for fields that were removed
+	cookies string      // the value of the Cookie header; "" without cookies
+	last    http.Header // the previous result; fields that were removed map to nil
 }
 
 // A headerSource is one value of -H or --oauth2-bearer.
 type headerSource struct {
 	flag  string
 	text  string
-	lines []string // the header lines of text
-	file  string   // a regular file to read again, or ""
+	lines []string // the header lines in text
+	file  string   // the regular file to read again, or ""
 }
 
-// refresh is the Refresh of a [poll.HTTP].
+// refresh is the type of [poll.HTTP.Refresh], which renews the headers before a request.
 type refresh = func(r *http.Request, refused bool) (http.Header, error)
 
-// ReadHeaders builds the header from the values of -H and --oauth2-bearer and from cookies. A line is "Name:
-// value", "Name;" for an empty value, or "Name:" to suppress a header, as in curl. @FILE has one header per
-// line. renew reads the files again; it is nil without a regular file.
+// ReadHeaders builds the request header from lines (values of -H), tokens (values of --oauth2-bearer) and cookies.
+// As in curl, a line has the form "Name: value", "Name;" for an empty value, or "Name:" to suppress a header that
+// poll would send. The value @FILE names a file with one header per line. The function renew reads such files
+// again. It is nil if no value names a regular file.
 func ReadHeaders(l *argv.Line, process Env, lines, tokens []string, cookies string) (header http.Header, renew refresh, err error) {
 	r := &headerReader{process: process, cookies: cookies}
 	err = cmp.Or(r.add(l, "header", lines), r.add(l, "oauth2-bearer", tokens))
@@ -47,7 +48,7 @@ func ReadHeaders(l *argv.Line, process Env, lines, tokens []string, cookies stri
 	return r.header(), renew, err
 }
 
-// add reads values of flag and adds them to the sources.
+// add reads the values of the flag called flag, and appends a source for each value.
 func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 	for _, value := range values {
 		text, isFile, err := r.process.ReadValue(l, l.Origin(flag), value, maxLines)
@@ -70,7 +71,8 @@ func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 	return nil
 }
 
-// set replaces the lines of s by the lines of text. It changes nothing if a line is malformed.
+// set replaces the lines of s with the lines in text. If a line is malformed, it returns an error and changes
+// nothing.
 func (s *headerSource) set(text string, isFile bool) error {
 	text = strings.TrimPrefix(text, "\ufeff") // a byte order mark
 	lines := []string{text}
@@ -93,8 +95,9 @@ func (s *headerSource) set(text string, isFile bool) error {
 	return nil
 }
 
-// header returns the current header. A line of -H takes precedence over a token and a cookie. A field of the
-// previous header that the current header lacks maps to nil, so that it is not sent.
+// header returns the current request header. A header given with -H takes precedence over a token and over
+// cookies. If the previous result has a field that the current header lacks, the field maps to nil, so that it is
+// no longer sent.
 func (r *headerReader) header() http.Header {
 	header := http.Header{}
 	for _, s := range r.sources {
@@ -117,8 +120,8 @@ func (r *headerReader) header() http.Header {
 	return header
 }
 
-// renew returns the current headers after reading the files again. While a file is missing or incomplete, its
-// previous content stays in use, and the error describes the problem.
+// renew reads the files again, and returns the request header. If a file is missing or incomplete, renew uses the
+// file's previous content, and also returns an error that describes the problem.
 func (r *headerReader) renew(*http.Request, bool) (http.Header, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,8 +134,8 @@ func (r *headerReader) renew(*http.Request, bool) (http.Header, error) {
 	return r.header(), wrong
 }
 
-// renew reads the file again. It returns an error, and keeps the previous lines, if the file is empty,
-// incomplete or malformed.
+// renew reads the file of s again. If the file cannot be read, or is empty, incomplete or malformed, it returns an
+// error and keeps the previous lines.
 func (s *headerSource) renew(process Env) error {
 	content, err := process.ReadFile(s.file, maxLines)
 	text := string(content)
@@ -150,8 +153,8 @@ func (s *headerSource) renew(process Env) error {
 	return nil
 }
 
-// addHeader adds a line to header. Errors do not contain the line, since even a malformed line may be a
-// secret.
+// addHeader parses line and adds it to header. Its errors do not contain the value, because even a malformed line
+// may be a secret.
 func addHeader(header http.Header, line string) error {
 	name, value, ok := strings.Cut(line, ":")
 	bare, empty := strings.CutSuffix(line, ";")
@@ -172,7 +175,7 @@ func addHeader(header http.Header, line string) error {
 	case value != "" || empty:
 		header.Add(name, value)
 	case header[key] == nil:
-		header[key] = nil // not sent, not even poll's own
+		header[key] = nil // suppresses the header, even if poll would send it by default
 	}
 	return nil
 }

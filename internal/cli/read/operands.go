@@ -14,9 +14,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Classify splits the operands of l into URLs, a command, or URLs and a program that follows the wait. It
-// stores them in l, and returns the kinds of targets. For a malformed line it returns a usage error and
-// [OfAll].
+// Classify determines whether the operands of l are URLs, a command, or URLs followed by "--" and a program to run
+// after the wait. It stores them in the corresponding fields of l, and returns the kinds of targets. For a
+// malformed line, it returns a usage error, and [OfAll] as the kinds.
 func Classify(l *argv.Line) (argv.Kinds, error) {
 	switch rest := l.Rest; {
 	case len(l.Operands) > 0 && l.Dashes && len(rest) == 0 && argv.HasScheme(l.Operands[0]):
@@ -45,10 +45,11 @@ func Classify(l *argv.Line) (argv.Kinds, error) {
 	return cmp.Or(kinds, OfAll), nil
 }
 
-// bitOf returns kind as a bit of [argv.Kinds].
+// bitOf returns the bit for kind in [argv.Kinds].
 func bitOf(kind status.Kind) argv.Kinds { return 1 << kind }
 
-// kindOfURL returns the kind of the URL's scheme. An unknown or missing scheme is a usage error.
+// kindOfURL returns the kind of target that the URL's scheme stands for. An unknown or missing scheme is a usage
+// error.
 func kindOfURL(text string) (status.Kind, error) {
 	scheme, _, hasScheme := strings.Cut(text, "://")
 	switch strings.ToLower(scheme) {
@@ -63,9 +64,10 @@ func kindOfURL(text string) (status.Kind, error) {
 	return 0, argv.Usagef("%s:// is no scheme of poll, which knows http, https and tcp", scheme).Advise("url " + strings.ToLower(scheme))
 }
 
-// resolved returns a copy of s with the settings that apply to targets of the given kinds. Settings of a lower rank
-// than least need not apply. The copy omits settings that are overridden, and environment variables that do not apply
-// to this kind of wait. inEntries means that entries of a targets file may set the flags that a setting needs.
+// resolved returns a copy of s with the settings that apply to targets of the given kinds. It drops settings that
+// are overridden by other settings, and environment variables that do not apply to this kind of wait. A setting of
+// the rank least or a higher rank that does not apply is a usage error. If inEntries is true, a flag that another
+// flag needs may be set by the entries of a targets file.
 func (s *Run) resolved(kinds argv.Kinds, least argv.Rank, inEntries bool) (*Run, error) {
 	check := argv.Check{Kinds: kinds, Word: "url", Least: least, Limits: s.limits()}
 	if kinds == ofCommand {
@@ -78,8 +80,8 @@ func (s *Run) resolved(kinds argv.Kinds, least argv.Rank, inEntries bool) (*Run,
 	return s.With(settings, s.preset), err
 }
 
-// Complete returns a copy of s with the settings of its preset, checked for targets of the given kinds. It reads
-// the files of presets.
+// Complete returns a copy of s that includes the settings of its preset, after checking it for targets of the
+// given kinds. It may read preset files.
 func (p Env) Complete(s *Run, kinds argv.Kinds) (*Run, error) {
 	if s = s.With(s.Settings, nil); s.Preset != "" {
 		var err error
@@ -102,7 +104,7 @@ func (p Env) Complete(s *Run, kinds argv.Kinds) (*Run, error) {
 	return checked, err
 }
 
-// limits returns the kinds of wait that exclude some flags. Holds is true for the kinds of this wait.
+// limits returns the kinds of wait that exclude flags. The field Holds reports whether s is such a wait.
 func (s *Run) limits() []argv.Limit {
 	isList, isSeveral := s.Each != "", s.IsSeveral()
 	isFilled := s.Targets != "" && s.hasPlaceholder()
@@ -122,15 +124,15 @@ func (s *Run) limits() []argv.Limit {
 	}
 }
 
-// TooMany returns the usage error for operands[index]. The error only contains the position, since a misplaced
-// operand may be a secret.
+// TooMany returns the usage error for an unexpected operand, operands[index]. The message contains only the
+// operand's position and why, because a misplaced operand may be a secret.
 func TooMany(operands []string, index int, why string) *argv.UsageError {
 	return argv.Usagef("unexpected operand %d: %s", index+1, why).
 		Advise("words "+strings.Join(operands[max(0, index-1):index+1], " "), "word "+operands[index])
 }
 
-// ProgramName returns word, the program of a command, for messages. It returns "COMMAND" if a shell would have
-// to quote word, since such a word may hold a secret.
+// ProgramName returns word, the name of a program, as messages may show it. It returns "COMMAND" if word contains
+// characters that a shell would interpret, because then word may be more than a name, and may contain a secret.
 func ProgramName(word string) string {
 	if find(`^[\w./+-]+$`, word) != nil {
 		return word
@@ -138,8 +140,8 @@ func ProgramName(word string) string {
 	return "COMMAND"
 }
 
-// Misplaced returns the first argument of the command that is a distinctive flag of poll, or "". A distinctive
-// flag hardly exists in other programs.
+// Misplaced returns the first argument of the command that was probably meant as a flag of poll, because hardly
+// any other program has a flag with that name. It returns "" if no argument looks like that.
 func (s *Run) Misplaced() string {
 	for _, word := range s.Operands[1:] {
 		name, _, _ := strings.Cut(word, "=")
@@ -151,8 +153,8 @@ func (s *Run) Misplaced() string {
 	return ""
 }
 
-// checkCommand returns a usage error for arguments that were probably not meant as a command: a subcommand,
-// the value of a switch, or a flag of poll. After "--" it checks nothing.
+// checkCommand returns a usage error if the operands were probably not meant as a command, because they contain a
+// subcommand, the value of a switch, or a flag of poll. It accepts any operands after "--".
 func (p Env) checkCommand(s *Run) error {
 	word := s.Operands[0]
 	switch {
@@ -176,9 +178,9 @@ func (p Env) checkCommand(s *Run) error {
 		Advise("middle "+word).Hint("poll %s ... -- %s ...", name, program).Hint("if it is meant for %s: poll -- %s ...", program, program)
 }
 
-// CheckProgram checks whether c can run. If its first argument was probably meant as a URL or a flag, it
-// returns a usage error. A program that cannot run is returned as missing, with advice. Invalid arguments are
-// a usage error, too.
+// CheckProgram checks whether the command c can run. If the program cannot run, it returns the reason as missing,
+// and possibly a hint as advice. It returns a usage error instead if the program's name was probably meant as a
+// URL or a flag, or if the arguments are invalid.
 func (p Env) CheckProgram(c poll.Command) (missing *status.Failure, advice string, err error) {
 	wrong := c.Plan().Invalid
 	if wrong == nil {
@@ -196,8 +198,8 @@ func (p Env) CheckProgram(c poll.Command) (missing *status.Failure, advice strin
 	return missing, advice, nil
 }
 
-// RefuseNoProgram returns a usage error if args[0] cannot be a program, for example a header. The error does
-// not contain args[0], which may hold a secret. It returns nil for any other argument.
+// RefuseNoProgram returns a usage error if args[0] is clearly not a program, such as a header. Otherwise it
+// returns nil. The error does not contain args[0], which may be a secret.
 func RefuseNoProgram(args []string) error {
 	err := argv.Usagef("operand 1 is neither a URL nor a program").Advise("words "+strings.Join(args, " "), "word "+args[0])
 	if parts := strings.Fields(args[0]); len(err.Hints) == 0 && len(parts) > 1 {
@@ -211,7 +213,7 @@ func RefuseNoProgram(args []string) error {
 	return err
 }
 
-// adviceOn returns a hint for a program that was not found.
+// adviceOn returns a hint for the user on a program that was not found.
 func (p Env) adviceOn(program string) string {
 	meant := words.Nearest(program, p.Commands)
 	_, hint := argv.Advice("command " + program)

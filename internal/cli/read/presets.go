@@ -18,9 +18,12 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// FindPreset returns the preset with the given name. name is FILE, FILE:NAME, a built-in preset, a waiter of
-// AWS, or a preset of the user's directory. An unreadable file of that directory is noted on l. A group gets
-// the stanzas of the user's directory in front of its own stanzas; see [Grouped].
+// FindPreset returns the preset called name. A preset is a named set of conditions and other settings for an API.
+// The name may be FILE, FILE:NAME, the name of a built-in preset, an AWS waiter such as aws:SERVICE/WAITER, or the
+// name of a preset in the user's preset directory.
+//
+// If a file in that directory cannot be read, FindPreset adds a note to l. If the preset is a group, which applies
+// one member (stanza) to each kind of object, FindPreset adds the stanzas in the user's directory; see [Grouped].
 func (p Env) FindPreset(l *argv.Line, origin, name string) (preset presets.Preset, err error) {
 	if file, one, ok := PresetFile(name); ok {
 		return p.presetIn(l, origin, file, one)
@@ -42,7 +45,9 @@ func (p Env) FindPreset(l *argv.Line, origin, name string) (preset presets.Prese
 	return Grouped(named[0], mine), nil
 }
 
-// Grouped returns p with the stanzas of list, followed by the stanzas of p's built-in group.
+// Grouped returns p completed by related presets in list, as [presets.Preset.With] does: a group gets the members
+// (stanzas) that list has for the group. If p is itself a stanza from a file, Grouped also completes it by its
+// built-in group.
 func Grouped(p presets.Preset, list []presets.Preset) presets.Preset {
 	p = p.With(list)
 	if p.File == "" || p.Match == "" {
@@ -52,9 +57,9 @@ func Grouped(p presets.Preset, list []presets.Preset) presets.Preset {
 	return p.With([]presets.Preset{group})
 }
 
-// PresetFile splits FILE:NAME, and reports whether value names a file. A file name contains a slash or a dot,
-// which names of presets do not contain. Exceptions are aws:SERVICE/WAITER and a stanza as GROUP/NAME: both
-// contain a slash without naming a file.
+// PresetFile splits value, which may have the form FILE:NAME, and reports whether it names a file. Unlike the name
+// of a preset, a file name contains a slash, a backslash or a dot. There are two exceptions: aws:SERVICE/WAITER,
+// and GROUP/NAME for a member of a built-in group.
 func PresetFile(value string) (file, name string, ok bool) {
 	file = value
 	if m := regexp.MustCompile(`^(..+):([^:\\.]*)$`).FindStringSubmatch(value); m != nil && strings.Count(m[2], "/") < 2 {
@@ -70,8 +75,8 @@ func PresetFile(value string) (file, name string, ok bool) {
 	return file, name, ok
 }
 
-// presetIn returns a preset of file: the preset called name or, if name is "", the only preset or the group
-// that the file extends.
+// presetIn returns a preset from the file called file. If name is "", it returns the file's only preset, or the
+// common group of all presets in the file. Otherwise it returns the preset called name.
 func (p Env) presetIn(l *argv.Line, origin, file, name string) (preset presets.Preset, err error) {
 	list, err := p.ReadPresets(origin, file)
 	if err != nil {
@@ -101,7 +106,7 @@ func (p Env) presetIn(l *argv.Line, origin, file, name string) (preset presets.P
 	return preset, argv.Usagef("%s: %s has no preset %q", origin, file, name).Meant(name, names).Hint("it has %s", strings.Join(names, ", "))
 }
 
-// groupOf returns the common group of all presets of a file, or "".
+// groupOf returns the common group of all presets in list. It returns "" if they have no common group.
 func groupOf(list []presets.Preset) (group string) {
 	for i, p := range list {
 		own := cmp.Or(p.Group(), p.Name)
@@ -113,7 +118,7 @@ func groupOf(list []presets.Preset) (group string) {
 	return group
 }
 
-// ReadPresets reads the presets of a file and checks their settings. A file is read once per run.
+// ReadPresets reads the presets in a file, and checks their settings. It reads each file only once per run.
 func (p Env) ReadPresets(origin, file string) ([]presets.Preset, error) {
 	if known := p.presets.files[file]; known != nil {
 		return known, nil
@@ -138,7 +143,8 @@ func (p Env) ReadPresets(origin, file string) ([]presets.Preset, error) {
 	return list, nil
 }
 
-// WithPreset returns a copy of s with the settings of its --preset, which must be set, added at the given rank.
+// WithPreset returns a copy of s with the settings of the preset that s.Preset names, added at the given rank.
+// s.Preset must not be "".
 func (p Env) WithPreset(s *Run, kinds argv.Kinds, rank argv.Rank) (*Run, error) {
 	preset := p.presets.named[s.Preset]
 	if preset == nil {
@@ -155,8 +161,9 @@ func (p Env) WithPreset(s *Run, kinds argv.Kinds, rank argv.Rank) (*Run, error) 
 	return s.withSettings(preset, kinds, rank)
 }
 
-// refuseOfStanza returns a usage error if a stanza of a file has a setting other than id. A setting applies to
-// the whole wait, but the group also evaluates objects that do not match the stanza.
+// refuseOfStanza returns a usage error if a member (stanza) of a group comes from a file and has a setting other
+// than id. Settings apply to the whole wait, but the group also evaluates objects that the stanza is not meant
+// for.
 func refuseOfStanza(group presets.Preset) error {
 	for _, p := range group.Stanzas() {
 		for _, setting := range p.Settings {
@@ -169,8 +176,9 @@ func refuseOfStanza(group presets.Preset) error {
 	return nil
 }
 
-// withSettings returns a copy of s with those settings of p whose flags s does not set. It skips settings that
-// do not fit kinds or rank.
+// withSettings returns a copy of s with the settings of the preset p added at the given rank. It skips flags that
+// are already set in s, flags that do not apply to kinds, and, for an entry of a targets file, flags that concern
+// the whole run.
 func (s *Run) withSettings(p *presets.Preset, kinds argv.Kinds, rank argv.Rank) (*Run, error) {
 	given, err := s.Settings, error(nil)
 	for _, setting := range p.Settings {
@@ -188,11 +196,12 @@ func (s *Run) withSettings(p *presets.Preset, kinds argv.Kinds, rank argv.Rank) 
 	return s.With(given, p), nil
 }
 
-// leastInterval is the shortest interval of a preset, since another person may have written the preset.
+// leastInterval is the shortest interval that a preset may set. Presets may come from other people, and must not
+// make poll flood a server with requests.
 const leastInterval = 100 * time.Millisecond
 
-// refuseSetting returns a usage error for a setting that presets may not contain. Examples are a short
-// interval, and "none", a different host or environment variables in --follow.
+// refuseSetting returns a usage error for a value that presets must not set: an interval below leastInterval, and
+// for --follow, "none", another host, or an environment variable.
 func refuseSetting(setting presets.Setting, value string) error {
 	if d, err := argv.ParseDuration(value); err == nil && d < leastInterval &&
 		(setting.Key == "interval" || setting.Key == "max-wait" && d > 0) {
@@ -211,8 +220,8 @@ func refuseSetting(setting presets.Setting, value string) error {
 	return nil
 }
 
-// readRegular reads a file of presets. It returns an error for other than regular files, since a pipe could
-// block and a device has no end.
+// readRegular reads a preset file. It returns an error if the file is not a regular file, because reading a pipe
+// could block and a device may never end.
 func (p Env) readRegular(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", name)
@@ -220,8 +229,8 @@ func (p Env) readRegular(name string) ([]byte, error) {
 	return p.ReadFile(name, maxLines)
 }
 
-// OwnPresets returns the presets of the user's directory, and the first error in a file. It returns nil if the
-// directory does not exist.
+// OwnPresets returns the presets in the user's preset directory, and the first error in one of its files. It
+// returns nil for both if the directory does not exist.
 func (p Env) OwnPresets() (all []presets.Preset, unread error) {
 	dir := p.presetDir()
 	entries, err := os.ReadDir(dir)
@@ -232,7 +241,7 @@ func (p Env) OwnPresets() (all []presets.Preset, unread error) {
 	}
 	for _, e := range entries {
 		if e.IsDir() || strings.HasPrefix(e.Name(), ".") || strings.HasSuffix(e.Name(), ".json") {
-			continue // a recorded response, for poll eval
+			continue // a .json file is a recorded response for poll eval
 		}
 		list, err := p.ReadPresets("read the presets", filepath.Join(dir, e.Name()))
 		all, unread = append(all, list...), cmp.Or(unread, err)
@@ -240,8 +249,9 @@ func (p Env) OwnPresets() (all []presets.Preset, unread error) {
 	return all, unread
 }
 
-// presetDir returns $XDG_CONFIG_HOME/poll/presets, or else ~/.config/poll/presets. Without HOME, as on
-// Windows, it returns %AppData%\poll\presets. It returns "" if no such variable is set.
+// presetDir returns the user's preset directory: $XDG_CONFIG_HOME/poll/presets, or else ~/.config/poll/presets. If
+// HOME is not set, as on Windows, it returns %AppData%\poll\presets. If all three variables are missing, it
+// returns "".
 func (p Env) presetDir() string {
 	for _, base := range []string{p.Getenv("XDG_CONFIG_HOME"), filepath.Join(p.Getenv("HOME"), ".config"), p.Getenv("AppData")} {
 		if filepath.IsAbs(base) {
@@ -251,15 +261,15 @@ func (p Env) presetDir() string {
 	return ""
 }
 
-// A presetCache holds the presets that a run has read, since thousands of entries of a targets file may name
-// the same preset.
+// A presetCache holds the presets that have been read and compiled, because thousands of entries of a targets file
+// may name the same preset.
 type presetCache struct {
-	files    map[string][]presets.Preset // by the path of the file
-	named    map[string]*presets.Preset  // by the value of --preset
+	files    map[string][]presets.Preset // by file name
+	named    map[string]*presets.Preset  // by the value of the --preset flag
 	compiled map[compilation]compiledPreset
 }
 
-// A compilation holds the arguments of [presets.Preset.Compile].
+// A compilation holds the arguments of [presets.Preset.Compile]. It is the key of a compiled preset in the cache.
 type compilation struct {
 	preset    *presets.Preset
 	kind      status.Kind
@@ -272,8 +282,8 @@ type compiledPreset struct {
 	unfit  []string
 }
 
-// compile returns the result of [presets.Preset.Compile] for args, from the cache if args were compiled
-// before.
+// compile returns the results of [presets.Preset.Compile] for args. It calls that method only if the cache does
+// not contain the results yet.
 func (c *presetCache) compile(args compilation) (compiledPreset, error) {
 	if known, ok := c.compiled[args]; ok {
 		return known, nil
@@ -283,8 +293,8 @@ func (c *presetCache) compile(args compilation) (compiledPreset, error) {
 	return c.compiled[args], err
 }
 
-// unknownPreset returns the usage error for an unknown preset. Its hint lists presets with similar names or of
-// the same service. mine are the presets of the user's directory.
+// unknownPreset returns the usage error for a preset that does not exist. It suggests presets with a similar name
+// or for the same service. The slice mine holds the presets in the user's directory.
 func unknownPreset(origin, name string, mine []presets.Preset) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
 	if _, missing := os.Stat(name); missing == nil {

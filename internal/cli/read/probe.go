@@ -26,7 +26,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// readProbe sets the probe of t, without its URL or command. It sets none for a TCP address.
+// readProbe sets t's probe without its URL or command, which setRequest adds. It does nothing for a TCP target.
 func (r *Reader) readProbe(t *Target) (err error) {
 	switch t.Kind {
 	case status.KindCommand:
@@ -37,8 +37,8 @@ func (r *Reader) readProbe(t *Target) (err error) {
 	return err
 }
 
-// setRequest sets the URL or the command of t from its entry e. It copies the probe, which other targets
-// share.
+// setRequest adds the entry's URL or command to t's probe. It changes a copy, because other targets share the
+// probe.
 func (r *Reader) setRequest(t *Target, e *targets.Entry, place string) error {
 	if e.Command == nil {
 		if err := refuseURL(e.URL); err != nil {
@@ -64,8 +64,9 @@ func (r *Reader) setRequest(t *Target, e *targets.Entry, place string) error {
 	return nil
 }
 
-// refuseURL returns a usage error for a URL with characters that are never sent deliberately. Examples are
-// white space, invisible characters, unexpanded shell variables, and braces for curl or --targets.
+// refuseURL returns a usage error for a URL with characters that nobody sends on purpose. Examples are white
+// space, control characters, shell variables that were not expanded, braces that curl or --targets would replace,
+// and a colon without a port.
 func refuseURL(operand string) error {
 	isOdd := func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$,", r)
@@ -94,13 +95,14 @@ func tcpProbe(address string) (probe poll.TCP, err error) {
 	return probe, nil
 }
 
-// readHTTP returns the request of the flags, without its URL and the password of its host.
+// readHTTP returns the HTTP probe that the flags describe, without the URL and without the host's password in
+// ~/.netrc.
 func (r *Reader) readHTTP(s *Run) (probe *poll.HTTP, err error) {
 	made := s.HTTP
 	probe = &made
 	probe.LookupEnv = s.LookupEnv
 	if s.Gone && probe.Follow == "" && probe.Method != "" && !strings.EqualFold(probe.Method, "POST") {
-		probe.Follow = "self" // follow the deleted URL; a POST usually has a collection's URL
+		probe.Follow = "self" // poll the deleted URL itself; a POST request usually goes to a collection's URL
 	}
 	if s.Each != "" {
 		probe.Next = cmp.Or(probe.Next, "auto")
@@ -121,8 +123,8 @@ func (r *Reader) readHTTP(s *Run) (probe *poll.HTTP, err error) {
 	return probe, cmp.Or(r.readBody(s, probe), r.readConnection(s, probe))
 }
 
-// checkRequest sets the host's password and checks probe. The error names --next or --follow if that flag is
-// wrong.
+// checkRequest sets the host's password from ~/.netrc, and checks probe. If --next or --follow is invalid, the
+// error names that flag.
 func (r *Reader) checkRequest(s *Run, probe *poll.HTTP, place string) error {
 	if err := r.readPassword(s, probe); err != nil {
 		return err
@@ -143,11 +145,12 @@ func (r *Reader) checkRequest(s *Run, probe *poll.HTTP, place string) error {
 }
 
 const (
-	defaultAttempt = 30 * time.Second // commands have no default
+	defaultAttempt = 30 * time.Second // for HTTP and TCP; commands have no time limit by default
 	DefaultGrace   = 2 * time.Second
 )
 
-// readConnection sets the transport of probe. Targets with equal connection settings share a transport.
+// readConnection sets the transport of probe. Targets with the same connection settings share a transport, and so
+// its connections.
 func (r *Reader) readConnection(s *Run, probe *poll.HTTP) error {
 	name := fmt.Sprintf("%#v", s.Connect)
 	transport := r.transports[name]
@@ -171,9 +174,9 @@ func (r *Reader) readConnection(s *Run, probe *poll.HTTP) error {
 	return nil
 }
 
-// boundIdle limits the idle connections of all transports. After each quarter of the process's file limit in
-// new connections, all idle connections are closed. Idle connections to many hosts could otherwise reach the
-// limit.
+// boundIdle makes transport limit the number of idle connections. Otherwise idle connections to many hosts could
+// use up the process's limit of open files. The transports count their new connections together, and close all
+// idle connections whenever another quarter of that limit is used.
 func (r *Reader) boundIdle(transport *http.Transport) {
 	dial, transports, dials, most := transport.DialContext, r.transports, r.dials, max(system.OpenFiles()/4, 1)
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -186,9 +189,10 @@ func (r *Reader) boundIdle(transport *http.Transport) {
 	}
 }
 
-// readBody sets the body of probe from the values of -d, --data-raw and --data-binary, joined by "&". -d and
-// --data-binary read the file of @FILE, or stdin for @-. -d removes line breaks and NUL bytes from a file. A JSON object or array gets the content
-// type application/json, unless -H sets a type.
+// readBody sets the body of probe from the values of -d, --data-raw and --data-binary, which it joins with "&".
+// With -d and --data-binary, @FILE stands for the content of FILE, and @- for stdin. As in curl, -d removes line
+// breaks and NUL bytes from a file. If the body is a JSON object or array, readBody sets the content type
+// application/json, unless -H sets a content type.
 func (r *Reader) readBody(s *Run, probe *poll.HTTP) error {
 	var parts [][]byte
 	for _, given := range s.Settings {
@@ -211,14 +215,15 @@ func (r *Reader) readBody(s *Run, probe *poll.HTTP) error {
 	if parts == nil {
 		return nil
 	}
-	probe.Body = append([]byte{}, bytes.Join(parts, []byte("&"))...) // not nil: an empty body is a body
+	probe.Body = append([]byte{}, bytes.Join(parts, []byte("&"))...) // must not be nil: an empty body is a body
 	if _, said := probe.Header["Content-Type"]; !said && isJSONDocument(probe.Body) {
 		probe.Header.Set("Content-Type", "application/json")
 	}
 	return nil
 }
 
-// readCommand returns the command of the flags, without its arguments. With --stdin it reads stdin.
+// readCommand returns the command probe that the flags describe, without its arguments. With --stdin, it also
+// reads stdin.
 func (r *Reader) readCommand(s *Run) (*poll.Command, error) {
 	if r.nested == nil {
 		r.nested = nestedCommand(r.process, s.Grace)
@@ -235,12 +240,14 @@ func (r *Reader) readCommand(s *Run) (*poll.Command, error) {
 	return &c, nil
 }
 
-// KillAfter is the environment variable that passes the time between TERM and KILL to a command.
+// KillAfter names the environment variable through which poll passes the time between TERM and KILL to its
+// command, as a duration such as "2s".
 const KillAfter = "POLL_KILL_AFTER"
 
-// nestedCommand returns the grace and the environment of commands. Under an outer poll, the grace is shorter
-// than the outer grace. Otherwise the outer poll would kill this process first, and leave its command running,
-// which has its own process group.
+// nestedCommand returns the grace period and the environment for commands. The grace period is the time between
+// TERM and KILL. If this poll runs as the command of an outer poll, it uses at most three quarters of the outer
+// poll's grace period. Otherwise the outer poll might kill this poll before it has killed its own command, and the
+// command would keep running in its own process group.
 func nestedCommand(process Env, grace time.Duration) *poll.Command {
 	if outer, err := time.ParseDuration(process.Getenv(KillAfter)); err == nil && outer >= 0 {
 		grace = min(grace, outer-outer/4)
@@ -251,7 +258,7 @@ func nestedCommand(process Env, grace time.Duration) *poll.Command {
 	}
 }
 
-// isJSONDocument reports whether a body is an object or an array in JSON.
+// isJSONDocument reports whether body is a JSON object or a JSON array.
 func isJSONDocument(body []byte) bool {
 	body = bytes.TrimSpace(body)
 	return len(body) > 0 && (body[0] == '{' || body[0] == '[') && json.Valid(body)
@@ -265,8 +272,8 @@ func parseCookie(text string) (string, error) {
 	return strings.Trim(text, "; "), nil
 }
 
-// parseProxy returns the proxy's URL for the value of -x, following curl. The scheme defaults to http and the
-// port to 1080. An empty text means no proxy: it returns "direct".
+// parseProxy parses the value of -x as curl does: the scheme defaults to http, and the port to 1080. It returns
+// the proxy's URL. For "", which means no proxy, it returns "direct".
 func parseProxy(text string) (string, error) {
 	if text == "" {
 		return "direct", nil
@@ -281,8 +288,9 @@ func parseProxy(text string) (string, error) {
 	return u.String(), nil
 }
 
-// route returns the reader of a flag that adds to the routes of [connect.Options]. read splits a value, and
-// returns nil as to if the value is malformed. form is the expected form, for errors.
+// route returns the Reader of a flag that adds an entry to Routes in [connect.Options]. The function read splits a
+// value into the address to replace and its replacements. It returns nil for to if the value is malformed. The
+// string form describes a valid value in error messages.
 func route(form string, read func(value string) (from string, to []string)) argv.Reader {
 	type pair struct {
 		from string
@@ -293,7 +301,7 @@ func route(form string, read func(value string) (from string, to []string)) argv
 		if to == nil || strings.ContainsAny(value, " \t\r\n=") {
 			return p, argv.Usagef("%q is not %s", value, form)
 		}
-		if !connect.IsASCII(value) { // net/http connects to the ASCII form, so this route would never match
+		if !connect.IsASCII(value) { // net/http connects to the host name's ASCII form, so the route would never match
 			return p, argv.Usagef("%q has a host name that is not in ASCII", value).Hint("write the name in its ASCII form, xn--...")
 		}
 		return pair{strings.ToLower(strings.Replace(from, ".:", ":", 1)), to}, nil
@@ -306,11 +314,12 @@ func route(form string, read func(value string) (from string, to []string)) argv
 	})
 }
 
-// anyHost matches a host name, an address, an IPv6 address in brackets, or nothing.
+// anyHost is a regular expression that matches a host name, an IP address, an IPv6 address in brackets, or the
+// empty string.
 const anyHost = `(\[[^\]]*\]|[^:\[\]]*)`
 
-// resolved splits HOST:PORT:ADDRESS[,ADDRESS...]. A * means any host. A + is ignored: in curl it lets the
-// entry expire. It returns a nil to if value is malformed.
+// resolved splits HOST:PORT:ADDRESS[,ADDRESS...], the value of --resolve. The host "*" stands for any host. A
+// leading "+", which lets the entry expire in curl, is ignored. resolved returns nil for to if value is malformed.
 func resolved(value string) (from string, to []string) {
 	m := find(`^\+?\*?`+anyHost+`:(\d*):(.+)$`, value)
 	if m == nil || !isPort(m[2]) {
@@ -326,7 +335,8 @@ func resolved(value string) (from string, to []string) {
 	return m[1] + ":" + m[2], to
 }
 
-// connectedTo splits HOST:PORT:HOST:PORT, whose parts may be empty. It returns a nil to if value is malformed.
+// connectedTo splits HOST:PORT:HOST:PORT, the value of --connect-to. Each part may be empty. It returns nil for to
+// if value is malformed.
 func connectedTo(value string) (from string, to []string) {
 	m := find("^"+anyHost+`:(\d*):`+anyHost+`:(\d*)$`, value)
 	if m == nil || !isPort(m[2]) || !isPort(m[4]) {
@@ -335,20 +345,20 @@ func connectedTo(value string) (from string, to []string) {
 	return m[1] + ":" + m[2], []string{m[3] + ":" + m[4]}
 }
 
-// isPort reports whether text is a port number or empty.
+// isPort reports whether text is a port number or the empty string.
 func isPort(text string) bool {
 	_, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil
 }
 
-// readPassword sets the user and password for the URL's host from $NETRC or ~/.netrc, with -n. It does nothing
-// if -u or the URL has a user.
+// readPassword sets the user and password for the URL's host from the file $NETRC or ~/.netrc. It does nothing
+// without --netrc (-n), or if -u or the URL contains a user.
 func (r *Reader) readPassword(s *Run, probe *poll.HTTP) error {
 	u, err := url.Parse(probe.URL)
 	if s.HTTP.User != nil || !s.Netrc || err != nil || u.User != nil {
-		return nil // the check of the probe reports a malformed URL
+		return nil // checkRequest reports a malformed URL later
 	}
-	home := cmp.Or(r.process.Getenv("HOME"), r.process.Getenv("USERPROFILE")) // like curl, for Windows
+	home := cmp.Or(r.process.Getenv("HOME"), r.process.Getenv("USERPROFILE")) // curl also uses USERPROFILE on Windows
 	text, err := r.process.ReadFile(cmp.Or(r.process.Getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
 	if err == nil {
 		probe.User, err = connect.Netrc(string(text), u.Hostname())

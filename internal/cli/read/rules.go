@@ -15,8 +15,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// readRules compiles the conditions of t, --gone, --detail and the preset. A condition on variables that t's
-// kind never sets is a usage error.
+// readRules compiles t's conditions, and the rules of --gone, --detail and --preset. It returns a usage error if a
+// condition reads a variable that targets of t's kind never set.
 func (r *Reader) readRules(t *Target) error {
 	s := t.Run
 	given := map[status.Status][]string{status.Throttled: s.ThrottledIf, status.Error: s.ErrorIf, status.Success: s.Until, status.NotReady: s.NotReadyIf}
@@ -56,13 +56,13 @@ func (r *Reader) readRules(t *Target) error {
 	return r.readPreset(t)
 }
 
-// ReadRulesOf sets the rules of t, which is the only target. [Target.Kind] and [Target.Run] must be set.
+// ReadRulesOf sets the rules of t, which must be the only target. The fields Kind and Run of t must be set.
 func (p Env) ReadRulesOf(t *Target) error {
 	r := Reader{run: t.Run, process: p}
 	return cmp.Or(readAccept(t), r.readRules(t))
 }
 
-// mayRead returns a usage error for a condition on variables that targets of this kind never set.
+// mayRead returns a usage error if condition reads a variable that targets of t's kind never set.
 func (t *Target) mayRead(condition *expr.Expr) error {
 	if condition.Reads("event") && !t.Run.HTTP.Stream && t.Kind == status.KindHTTP {
 		return argv.Usagef("$event is the name of an event of a stream, and there is no --stream")
@@ -70,7 +70,7 @@ func (t *Target) mayRead(condition *expr.Expr) error {
 	return Applies(condition, t.Kind, t.Run.Each != "")
 }
 
-// readDetail compiles --detail, whose values are added to the reason of a verdict.
+// readDetail compiles the expressions of --detail, whose values are appended to the reason of a verdict.
 func (r *Reader) readDetail(t *Target) (err error) {
 	s := t.Run
 	if r.isForOthers(t, s.Rank("detail")) {
@@ -81,12 +81,12 @@ func (r *Reader) readDetail(t *Target) (err error) {
 	return err
 }
 
-// readGone adds the rule of --gone, for HTTP and TCP targets. A connection reset does not match: a server that
-// closes an idle connection may reset the next request.
+// readGone adds the rule of --gone, which HTTP and TCP targets support. A reset connection does not match the
+// rule: if a server closes an idle connection, the next request may find the connection reset.
 func (t *Target) readGone() {
 	condition := `$error in ["refused", "dns"]`
 	switch {
-	case !t.Run.Gone || t.Kind == status.KindCommand: // a command among several targets
+	case !t.Run.Gone || t.Kind == status.KindCommand: // a command may be one of several targets
 		return
 	case t.Kind == status.KindHTTP:
 		condition += " or $status in [404, 410]"
@@ -96,8 +96,8 @@ func (t *Target) readGone() {
 	t.Poller.Rules.Own = append(t.Poller.Rules.Own, rule)
 }
 
-// readAccept sets the codes of successful responses from --accept. Codes that do not fit the target's kind,
-// --gone or redirects are a usage error.
+// readAccept sets the codes of successful responses from --accept. It returns a usage error for codes that do not
+// exist for t's kind, and for codes that contradict --gone or that poll never sees because it follows redirects.
 func readAccept(t *Target) error {
 	s := t.Run
 	if s.Accept == nil || t.Kind == status.KindTCP { // a TCP address among several targets
@@ -122,7 +122,8 @@ func readAccept(t *Target) error {
 	return nil
 }
 
-// parseCodes returns the HTTP status, a class such as 2xx as its hundred codes, or the exit code.
+// parseCodes parses an HTTP status, a class of statuses such as 2xx, or an exit code, depending on kind. For a
+// class, it returns all hundred codes.
 func parseCodes(text string, kind status.Kind) (codes []int, err error) {
 	least, most, meaning := 200, 999, "an HTTP status"
 	if kind == status.KindCommand {
@@ -146,13 +147,15 @@ func parseCodes(text string, kind status.Kind) (codes []int, err error) {
 	return codes, nil
 }
 
-// isForOthers reports whether an inapplicable condition is skipped for t instead of rejected. It is skipped
-// for a TCP address among several targets, unless the entry of t itself sets the condition.
+// isForOthers reports whether a condition that does not apply to t should be skipped instead of rejected, because
+// it is meant for other targets. This is so if t is a TCP address among several targets, and the condition does
+// not come from t's own entry. The parameter rank is the condition's rank.
 func (r *Reader) isForOthers(t *Target, rank argv.Rank) bool {
 	return r.Several && t.Kind == status.KindTCP && rank < argv.Entry
 }
 
-// readPreset sets the rules of --preset. Rules that do not fit the kind of t are left out with a note.
+// readPreset sets the rules of --preset. It skips rules that do not apply to t's kind, and notes which rules it
+// has skipped.
 func (r *Reader) readPreset(t *Target) error {
 	s := t.Run
 	if s.preset == nil || t.Kind == status.KindTCP { // a TCP address among several targets
@@ -178,16 +181,17 @@ func (r *Reader) readPreset(t *Target) error {
 	return nil
 }
 
-// isObject reports whether path is one of the object paths of a preset.
+// isObject reports whether path is one of the paths in objects, which are separated by "//".
 func isObject(objects, path string) bool {
 	return slices.ContainsFunc(strings.Split(objects, "//"), func(one string) bool { return strings.TrimSpace(one) == path })
 }
 
-// hasSuccess reports whether --until, --preset or --gone is set.
+// hasSuccess reports whether a flag defines SUCCESS: --until, --preset or --gone.
 func (s *Run) hasSuccess() bool { return len(s.Until) > 0 || s.Preset != "" || s.Gone }
 
-// checkThreshold returns a usage error for a typed --success-threshold that the wait cannot reach within its
-// attempts or its timeout. It accepts any threshold with a job log, since later runs continue the wait.
+// checkThreshold returns a usage error if the wait cannot reach --success-threshold because --max-attempts or the
+// timeout is too low. It checks only thresholds from the command line and from entries. With a job log, any
+// threshold is valid, because later runs continue the wait.
 func checkThreshold(t *Target) error {
 	s, least := t.Run, t.Run.Poller.SuccessThreshold
 	timeout := s.Timeout
@@ -206,9 +210,11 @@ func checkThreshold(t *Target) error {
 	return nil
 }
 
-// checkStream returns a usage error for a stream that can only end wrongly. Without a condition for SUCCESS,
-// any message would be SUCCESS. A group preset needs all objects, but a message holds one object. A threshold
-// that counts lines needs a condition for SUCCESS that can match a line.
+// checkStream returns a usage error for a wait with --stream that cannot end correctly:
+//
+//   - without a condition for SUCCESS, because the first message would be SUCCESS
+//   - with a group preset, which needs all objects at once, because a message holds only one object
+//   - with a --success-threshold that counts lines, if no condition for SUCCESS can match a line
 func checkStream(t *Target) error {
 	s := t.Run
 	if !s.HTTP.Stream {

@@ -1,5 +1,5 @@
-// Package read reads a command line, environment variables, presets, and the entries of a targets file. It
-// returns a [Run] and the targets of the Run. It sends and writes nothing.
+// Package read turns a command line into a [Run] and its targets. It also reads environment variables, presets and
+// the entries of a targets file. It does not send requests or print anything.
 package read
 
 import (
@@ -26,14 +26,14 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// A Run holds the settings of a wait. Some fields are values of the library's types. The meaning of the
-// remaining fields depends on the kind or number of targets, or on a file. A Run does not change: With returns
-// a new Run.
+// A Run holds the settings of a wait. Settings that do not depend on the kind of target are stored directly in
+// values of the library's types, such as Poller. The other fields are interpreted later: their meaning depends on
+// the kind or number of targets, or on a file. A Run is never changed: With returns a new Run.
 type Run struct {
-	*argv.Line                 // the settings, including the entry's for a target, and the operands
+	*argv.Line                 // the operands and settings, including the settings of a target's entry
 	preset     *presets.Preset // nil without --preset
 
-	Poller  poll.Poller // without a Probe and its schedules
+	Poller  poll.Poller // without Probe and schedules
 	HTTP    poll.HTTP
 	Command poll.Command
 	Connect connect.Options
@@ -50,8 +50,8 @@ type Run struct {
 	Waits    Waits
 	Learning learn.Flags
 
-	Timeout time.Duration // 0 for no timeout
-	Slice   time.Duration // replaces Timeout in a wait that a later run continues; 0 without --slice
+	Timeout time.Duration // 0 means no timeout
+	Slice   time.Duration // the time limit of --slice, which replaces Timeout if a later run continues the wait; 0 without --slice
 	Pid     []int
 
 	Targets, Each   string
@@ -59,7 +59,7 @@ type Run struct {
 	Batch, Expect   int
 	Any, Resume     bool
 	AtLeast         string
-	ParallelMaxHost int // 0 for the default
+	ParallelMaxHost int // 0 means the default
 	Joblog, Share   string
 
 	Header, Bearer, Cookie []string
@@ -75,13 +75,14 @@ type Run struct {
 	Color       term.ColorMode
 }
 
-// New returns a Run with the defaults. Its line is not parsed.
+// New returns a Run with default settings. Its command line is not parsed yet.
 func New() *Run {
 	s := &Run{Line: argv.NewLine(&argv.Command{Flags: WaitFlags()})}
 	return s.With(nil, nil)
 }
 
-// With returns a Run with the same operands, which applies settings to the defaults.
+// With returns a Run with the operands of s. Its settings are the defaults, overridden by settings. The preset may
+// be nil.
 func (s *Run) With(settings argv.Settings, preset *presets.Preset) *Run {
 	line := *s.Line
 	line.Settings = settings
@@ -97,18 +98,21 @@ func (s *Run) With(settings argv.Settings, preset *presets.Preset) *Run {
 
 // The kinds of targets that a flag applies to.
 const (
+	// The kinds of targets, as bits for [argv.Flag.For].
 	ofHTTP    = argv.Kinds(1 << status.KindHTTP)
 	ofTCP     = argv.Kinds(1 << status.KindTCP)
 	ofCommand = argv.Kinds(1 << status.KindCommand)
 	OfAll     = ofHTTP | ofTCP | ofCommand
 )
 
-// IsSeveral reports whether the command line may name several targets.
+// IsSeveral reports whether the command line may describe several targets. It is true with --targets and --each,
+// even if they name a single target.
 func (s *Run) IsSeveral() bool {
 	return s.Targets != "" || s.Each != "" || !s.IsCommand && len(s.Operands) > 1
 }
 
-// hasPlaceholder reports whether the URL or the command has placeholders for entries.
+// hasPlaceholder reports whether the URL or the command contains placeholders, which the entries of --targets
+// replace.
 func (s *Run) hasPlaceholder() bool {
 	if !s.IsCommand {
 		return len(s.Operands) > 0 && strings.Contains(s.Operands[0], "{")
@@ -116,7 +120,7 @@ func (s *Run) hasPlaceholder() bool {
 	return slices.ContainsFunc(s.Operands, func(arg string) bool { return strings.Contains(arg, targets.Item) })
 }
 
-// TargetsFile returns the name of the --targets file for messages, "stdin" for "-".
+// TargetsFile returns the name of the --targets file for messages. It returns "stdin" for "-".
 func (s *Run) TargetsFile() string {
 	if s.Targets == "-" {
 		return "stdin"
@@ -124,10 +128,10 @@ func (s *Run) TargetsFile() string {
 	return s.Targets
 }
 
-// IsLogged reports whether the run keeps a job log.
+// IsLogged reports whether the run keeps a job log, either with --joblog or with --slice.
 func (s *Run) IsLogged() bool { return s.Joblog != "" || s.Slice > 0 }
 
-// keepsEnviron reports whether the URL of --follow contains environment variables.
+// keepsEnviron reports whether --follow builds a URL from environment variables. A job log would store such a URL.
 func keepsEnviron(probe poll.Probe) bool {
 	request, ok := probe.(*poll.HTTP)
 	if !ok {
@@ -137,9 +141,11 @@ func keepsEnviron(probe poll.Probe) bool {
 	return first.(interface{ KeepsEnviron() bool }).KeepsEnviron()
 }
 
-// identity returns the settings that distinguish the target from targets of other command lines, by flag name.
-// They are the conditions with their environment variables, --follow, --each and --id, and how the server is
-// reached. Limits and renewed values, such as tokens, are left out: changing them must not make a new target.
+// identity returns the settings that distinguish a target from the targets of other command lines, by flag name. A
+// job log resumes a target only if these settings are the same. They are the conditions and the environment
+// variables that they read, --follow, --each, --id, and the flags that determine how poll reaches the server.
+// Limits are not included. Values that are renewed, such as tokens, are not included either: a changed token must
+// not make a new target.
 func (s *Run) identity(kind status.Kind) map[string][]string {
 	parts := make(map[string][]string)
 	for _, set := range s.Settings {
@@ -166,16 +172,15 @@ func (s *Run) identity(kind status.Kind) map[string][]string {
 		return slices.Contains([]string{"Authorization", "Cookie", "Proxy-Authorization"}, http.CanonicalHeaderKey(strings.TrimSpace(name)))
 	})
 	for i, line := range parts["header"] {
-		if strings.HasPrefix(line, "@") { // the file is read again
+		if strings.HasPrefix(line, "@") { // the file is read again, and may change
 			parts["header"][i] = "@"
 		}
 	}
-	if parts["preset"] != nil && s.preset.File != "" { // the file may have changed
+	if parts["preset"] != nil && s.preset.File != "" { // the ID changes with the file's content
 		parts["preset"] = []string{s.preset.ID()}
 	}
 	return parts
 }
 
-// environName matches variables of the environment in expressions: $ENV.NAME and $ENV["NAME"], and env.NAME in
-// jq.
+// environName matches environment variables in expressions: $ENV.NAME and $ENV["NAME"], and in jq also env.NAME.
 var environName = words.Pattern(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)

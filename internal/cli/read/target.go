@@ -19,44 +19,44 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Target is one operation to wait for.
+// A Target is one operation that poll waits for.
 type Target struct {
 	Kind     status.Kind
-	Name     string // the configured name, or ""
-	Run      *Run   // the settings; nil after Read
+	Name     string // the name that the user has given, or ""
+	Run      *Run   // the settings; nil after [Reader.Read]
 	IsStream bool
 	Socket   string          // the path of --unix-socket, or ""
-	Identity string          // the settings that identify the target in a job log
-	Poller   poll.Poller     // without the limits of the group
+	Identity string          // the settings that identify the target in a job log; "" without a job log
+	Poller   poll.Poller     // without the limits that apply to the whole group
 	Learns   *learn.Recorder // nil without --learn
 }
 
-// A Reader reads the target of the operands, or several targets, such as the entries of a file. It reads the
-// common parts of several targets once.
+// A Reader reads the targets of a run from the operands and from the --targets file. If many targets have the same
+// settings, it reads these settings once.
 type Reader struct {
-	run     *Run // the common settings
+	run     *Run // the settings of the run, without the settings of entries
 	process Env
 	Several bool
-	List    *elementList   // nil without --each
-	file    *targets.File  // nil if the operands are the targets
-	texts   []targets.Text // texts with placeholders for the entries
-	repeats int            // the number of repeated targets
+	List    *elementList   // the settings of --each; nil without --each
+	file    *targets.File  // nil without --targets
+	texts   []targets.Text // flag values with placeholders that entries replace
+	repeats int            // how many targets were given again
 
-	shared     map[string]*Target         // targets without URL or command, by kind and settings
+	shared     map[string]*Target         // targets without their URL or command, by kind and settings
 	transports map[string]*http.Transport // by connection settings
-	dials      *atomic.Int64              // dials of all transports
-	programs   map[string]bool            // programs that can run
-	names      map[string]int             // how often each name was used
-	nested     *poll.Command              // common to all commands; nil before the first command
+	dials      *atomic.Int64              // the number of connections that all transports have made
+	programs   map[string]bool            // programs that are known to run
+	names      map[string]int             // how often each name has been used
+	nested     *poll.Command              // the grace period and environment of all commands; nil before the first command
 
 	Kinds   []status.Kind
 	Targets []*Target
-	missing error  // the error of the first program that cannot run
-	Advice  string // about such a program
+	missing error  // the error for the first program that cannot run, or nil
+	Advice  string // a hint on that program, or ""
 }
 
-// mostShared is how many common parts are kept. If each entry of a file has its own settings, the settings of all
-// entries would otherwise stay in memory.
+// mostShared is the maximum number of targets in Reader.shared. If each entry of a large file has different
+// settings, keeping all of them would waste memory.
 const mostShared = 100
 
 func NewReader(s *Run, process Env) *Reader {
@@ -70,8 +70,8 @@ func NewReader(s *Run, process Env) *Reader {
 	}
 }
 
-// Read reads and checks all targets, and stores them in Targets. A program that cannot run is a [poll.Error],
-// after all other errors.
+// Read reads and checks all targets, and stores them in r.Targets. With several targets, a program that cannot run
+// is reported as a [poll.Error] after all other checks have succeeded.
 func (r *Reader) Read() (err error) {
 	if r.run.Each != "" {
 		if r.List, err = r.run.ReadList(); err != nil {
@@ -91,7 +91,7 @@ func (r *Reader) Read() (err error) {
 	if err != nil {
 		return err
 	}
-	var batches [][]string // with --each, the keys of each target
+	var batches [][]string // with --each, the element keys of each target
 	if r.List != nil && r.run.Targets != "" {
 		if entries, batches, err = r.batches(entries, template); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (r *Reader) Read() (err error) {
 	return cmp.Or(r.refuseUnused(), r.missing)
 }
 
-// Repeated returns a note on targets that were given more than once, or "".
+// Repeated returns a note if targets were given more than once, and "" otherwise.
 func (r *Reader) Repeated() string {
 	if r.repeats == 0 {
 		return ""
@@ -129,7 +129,7 @@ func (r *Reader) Repeated() string {
 	return words.Count(r.repeats, "target") + " given again: each is waited for once"
 }
 
-// readEntry returns the target of e.
+// readEntry returns the target that the entry e describes.
 func (r *Reader) readEntry(e *targets.Entry) (t *Target, err error) {
 	kind, place := status.KindCommand, r.placeOf(e)
 	if e.Command == nil {
@@ -160,8 +160,8 @@ func (r *Reader) readEntry(e *targets.Entry) (t *Target, err error) {
 	return t, r.learn(t, e)
 }
 
-// readShared returns the common parts of all targets of a kind with equal settings: all except the URL or the
-// command. place is the place of the first of these targets, for errors.
+// readShared returns a target with everything except its URL or command. All targets of the same kind and with
+// equal settings share the result. The parameter place locates the first of these targets in errors.
 func (r *Reader) readShared(kind status.Kind, place string, settings []targets.Setting) (*Target, error) {
 	key := fmt.Sprintf("%d%q", kind, settings)
 	if known := r.shared[key]; known != nil {
@@ -177,7 +177,7 @@ func (r *Reader) readShared(kind status.Kind, place string, settings []targets.S
 			return nil, err
 		}
 	}
-	if r.run.IsLogged() { // checked on r.run: an entry's own timeout removes Slice from s, but the log still has the entry
+	if r.run.IsLogged() { // r.run and not s: an entry's own timeout removes Slice from s, but the job log still contains the entry
 		t.Identity = fmt.Sprintf("%q", s.identity(kind))
 	}
 	if len(r.shared) == mostShared {
@@ -187,8 +187,8 @@ func (r *Reader) readShared(kind status.Kind, place string, settings []targets.S
 	return t, nil
 }
 
-// specOf returns the Run of a target with the settings of the command line, the preset and the entry. It
-// returns the common Run if settings is empty.
+// specOf returns the settings of a target: the settings of the command line, of the preset, and of the target's
+// entry, which is given as settings. If settings is empty, it returns r.run.
 func (r *Reader) specOf(kind status.Kind, place string, settings []targets.Setting) (s *Run, err error) {
 	s = r.run
 	if len(settings) == 0 {
@@ -206,8 +206,8 @@ func (r *Reader) specOf(kind status.Kind, place string, settings []targets.Setti
 	return s.resolved(bitOf(kind), argv.Entry, true)
 }
 
-// nameOf returns a unique name of t: its configured name, or else its URL or program. A repeated name gets a
-// number.
+// nameOf returns a unique name for t. It is the name that the user has given, or else the URL or the program. If
+// the name is already used, nameOf appends a number in parentheses.
 func (r *Reader) nameOf(t *Target) string {
 	name := t.Name
 	if named, ok := t.Poller.Probe.(interface{ Target() string }); ok && name == "" {
@@ -222,8 +222,8 @@ func (r *Reader) nameOf(t *Target) string {
 	return unique
 }
 
-// checkProgram checks the program of a command. It stores the first program that cannot run in r.missing,
-// since all other errors come first.
+// checkProgram checks whether t's program can run, if t is a command. It returns usage errors, but it stores the
+// error for the first program that cannot run in r.missing, because Read reports all usage errors first.
 func (r *Reader) checkProgram(t *Target) error {
 	c, ok := t.Poller.Probe.(*poll.Command)
 	if !ok || r.programs[c.Args[0]] {
@@ -233,7 +233,7 @@ func (r *Reader) checkProgram(t *Target) error {
 	switch {
 	case err != nil:
 		return err
-	case missing == nil: // on Windows a batch file rejects some arguments, so each command is checked
+	case missing == nil: // on Windows, every command is checked, because a batch file rejects some arguments
 		r.programs[c.Args[0]] = runtime.GOOS != "windows"
 	case r.missing == nil:
 		o := poll.Outcome{Target: t.Poller.Target, Ending: poll.CannotRun, Reason: missing.Reason,
@@ -246,7 +246,7 @@ func (r *Reader) checkProgram(t *Target) error {
 	return nil
 }
 
-// readSchedule sets the schedules, --retry-after and the timeouts of t.
+// readSchedule sets t's schedules, timeouts and --retry-after expression.
 func (r *Reader) readSchedule(t *Target) error {
 	p, s := &t.Poller, t.Run
 	if t.Kind != status.KindTCP {
@@ -276,15 +276,16 @@ func (r *Reader) readSchedule(t *Target) error {
 	return nil
 }
 
-// learn loads the past runs of t for --learn, after all other settings are valid. An entry's own --learn names
-// its history. With several targets, {} in the common --learn becomes the entry's item or the target's name.
+// learn loads t's past runs if --learn is set. It is called last, when all other settings are known to be valid. A
+// --learn in the target's own entry names the history directly. In any other --learn, {} is replaced with the
+// entry's item or else the target's name, and several targets need the {}.
 func (r *Reader) learn(t *Target, e *targets.Entry) error {
 	learning, origin, rank := t.Run.Learning, t.Run.Origin("learn"), t.Run.Rank("learn")
 	name := learning.Learn
 	isShared := r.Several && rank != argv.Entry
 	lacks := isShared && r.List == nil && !strings.Contains(name, "{}")
 	switch {
-	case name == "" || lacks && rank == argv.Variable: // the variable is meant for single targets
+	case name == "" || lacks && rank == argv.Variable: // an environment variable without {} is meant for single targets
 		return nil
 	case lacks:
 		return argv.Usagef("%s %s: several targets need {} in it", origin, name).
@@ -308,7 +309,7 @@ func (r *Reader) learn(t *Target, e *targets.Entry) error {
 	return nil
 }
 
-// refuseUnused returns a usage error for typed flags that apply to no target.
+// refuseUnused returns a usage error for flags on the command line that apply to none of the targets.
 func (r *Reader) refuseUnused() error {
 	if len(r.Targets) == 0 {
 		return nil
@@ -317,7 +318,7 @@ func (r *Reader) refuseUnused() error {
 	for _, kind := range r.Kinds {
 		kinds |= bitOf(kind)
 	}
-	if kinds == ofTCP { // only TCP addresses: no target can use conditions on responses
+	if kinds == ofTCP { // with only TCP targets, conditions on responses apply to no target
 		if err := r.process.ReadRulesOf(&Target{Kind: status.KindTCP, Run: r.run}); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 
 // The strategies name the types of package backoff that compute the wait after each step.
 const (
+	// The strategies for the waits between attempts. Each corresponds to a type in package backoff.
 	Exponential = "exponential"
 	Fixed       = "fixed"
 	Linear      = "linear"
@@ -21,48 +22,50 @@ const (
 	Polynomial  = "polynomial"
 )
 
-// Strategies returns every strategy, the default first.
+// Strategies returns all strategies. The first is the default.
 func Strategies() []string { return []string{Exponential, Fixed, Linear, Fibonacci, Polynomial} }
 
 // The jitters name the random distributions of the waits.
 const (
-	// JitterAuto only spreads the waits of a throttled client, by [backoff.Throttled]: a single client cannot
-	// collide with other clients. Polynomial waits get RailsSpread, a part of the formula in Rails.
+	// JitterAuto only randomizes the waits after the server has throttled the client, as [backoff.Throttled] does:
+	// otherwise a single client cannot collide with other clients. Polynomial waits also get RailsSpread, because
+	// the formula in Rails includes it.
 	JitterAuto         = "auto"
-	JitterNone         = "none"         // no wait is random
+	JitterNone         = "none"         // waits are not random
 	JitterFull         = "full"         // see [backoff.Full]
 	JitterEqual        = "equal"        // see [backoff.Equal]
-	JitterDecorrelated = "decorrelated" // see [backoff.Decorrelated]; only Base is used
+	JitterDecorrelated = "decorrelated" // see [backoff.Decorrelated]; uses only Base and MaxWait
 )
 
-// Jitters returns every jitter, the default first.
+// Jitters returns all kinds of jitter. The first is the default.
 func Jitters() []string {
 	return []string{JitterAuto, JitterNone, JitterFull, JitterEqual, JitterDecorrelated}
 }
 
-// NoCap, as the longest wait, allows waits of any length.
+// NoCap is the value of MaxWait that allows waits of any length.
 const NoCap time.Duration = -1
 
-// RailsSpread is the spread of polynomial waits in a new Rails application
+// RailsSpread is the random spread of polynomial waits in a new Rails application
 // (config.active_job.retry_jitter).
 const RailsSpread = 0.15
 
-// Waits holds the flags for the waits. A zero field stands for its default. The zero value waits 2^n * 100 ms,
-// at most 20 seconds, with JitterAuto. Parameters of a different strategy are ignored.
+// Waits holds the flags for the waits between attempts. A field that is zero or nil has its default value. With
+// the zero value, wait number n takes 2^n * 100 ms, but at most 20 seconds. Fields that belong to other strategies
+// are ignored.
 type Waits struct {
 	Strategy, Jitter string
-	Base             time.Duration // the first wait, roughly
-	MaxWait          time.Duration // the longest wait, jitter included; NoCap for no limit
+	Base             time.Duration // approximately the first wait
+	MaxWait          time.Duration // the longest wait, including jitter; NoCap means no limit
 	Factor           float64       // for Exponential
 	Power            float64       // for Polynomial
-	Overshoot        float64       // the wait as a share of the elapsed time; sets Factor
+	Overshoot        float64       // the next wait divided by the elapsed time; determines Factor
 	Interval         *time.Duration
 	InitialDelay     time.Duration
 	Immediate        *bool
 	Seed             *uint64
 }
 
-// WaitsTable returns the table of the flags that fill [Waits].
+// WaitsTable returns the flags whose values are stored in [Waits].
 func WaitsTable() argv.Flags {
 	return argv.Flags{
 		{Name: "strategy", HasVariable: true, Value: "S", Default: Exponential, Words: Strategies(), Set: argv.Text(func(w *Waits, v string) { w.Strategy = v }), Usage: "exponential, fixed, linear, fibonacci or polynomial"},
@@ -79,10 +82,10 @@ func WaitsTable() argv.Flags {
 	}
 }
 
-// ParsePositive reads a duration above 0.
+// ParsePositive parses a duration, which must be greater than 0.
 func ParsePositive(s string) (time.Duration, error) { return aboveZero(argv.ParseDuration)(s) }
 
-// aboveZero returns a reader that rejects 0.
+// aboveZero returns a parser that parses with read, and then rejects 0.
 func aboveZero[T cmp.Ordered](read func(string) (T, error)) func(string) (T, error) {
 	return func(s string) (value T, err error) {
 		if value, err = read(s); err == nil && value == *new(T) {
@@ -97,8 +100,9 @@ func ParseCap(s string) (time.Duration, error) {
 	return cmp.Or(d, NoCap), err
 }
 
-// Resolved returns w with the defaults, and with --interval and --overshoot converted to the fields that they
-// set. base and maxWait are the defaults of Base and MaxWait, which differ between commands.
+// Resolved returns w with the default values filled in, and with Interval and Overshoot converted to the other
+// fields. The parameters base and maxWait are the defaults for Base and MaxWait, because these defaults differ
+// between commands.
 func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 	isCapped := w.MaxWait != 0
 	w.Strategy, w.Jitter = cmp.Or(w.Strategy, Exponential), cmp.Or(w.Jitter, JitterAuto)
@@ -115,13 +119,14 @@ func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 	case w.Overshoot > 0:
 		w.MaxWait = NoCap
 	case w.Strategy == Fixed && w.MaxWait > 0:
-		w.MaxWait = max(w.MaxWait, 2*w.Base) // the maximum must exceed a fixed wait
+		w.MaxWait = max(w.MaxWait, 2*w.Base) // the default maximum must be longer than the fixed wait
 	}
 	return w
 }
 
-// Schedules returns the schedule that w describes, and the schedule after the client was throttled. With
-// [JitterAuto], throttled doubles every wait. With the other jitters it only doubles constant waits.
+// Schedules returns the normal schedule that w describes, and the schedule for the waits after the server has
+// throttled the client. With [JitterAuto], throttled waits are twice as long as normal waits. With any other
+// jitter, only constant waits are doubled.
 func (w Waits) Schedules() (normal, throttled backoff.Schedule) {
 	capped := backoff.Cap(w.growth(), w.MaxWait)
 	switch w.Jitter {
@@ -137,7 +142,7 @@ func (w Waits) Schedules() (normal, throttled backoff.Schedule) {
 		return capped, backoff.Throttled(capped)
 	}
 	return normal, backoff.ScheduleFunc(func(s backoff.Step, r *rand.Rand) time.Duration {
-		s.Refusals++ // the response that this wait comes after slows a constant interval down, too
+		s.Refusals++ // count the current response as well, so that it slows down a constant interval
 		return normal.Wait(s, r)
 	})
 }
@@ -160,8 +165,8 @@ func (w Waits) growth() backoff.Schedule {
 	return backoff.Exponential{Base: w.Base, Factor: w.Factor}
 }
 
-// AtOnce reports whether the first attempt is made without a wait. It returns the value of --immediate or, if
-// that is not set, whether --interval is set.
+// AtOnce reports whether the first attempt is made immediately, without a wait. It returns the value of
+// --immediate if that flag is set. Otherwise it reports whether --interval is set.
 func (w Waits) AtOnce() bool {
 	if w.Immediate != nil {
 		return *w.Immediate
@@ -169,8 +174,8 @@ func (w Waits) AtOnce() bool {
 	return w.Interval != nil
 }
 
-// Rand returns the source of the jitter for target n. A single target has the number 0. It returns nil without
-// --seed.
+// Rand returns the source of randomness for the jitter of target number n. A single target has the number 0.
+// Without --seed, Rand returns nil.
 func (w Waits) Rand(n int) *rand.Rand {
 	if w.Seed == nil {
 		return nil
@@ -178,11 +183,11 @@ func (w Waits) Rand(n int) *rand.Rand {
 	return rand.New(rand.NewPCG(*w.Seed, uint64(n)))
 }
 
-// DefaultTimeout is the default of --timeout. It keeps a CI job from hanging.
+// DefaultTimeout is the default value of --timeout. It prevents a CI job from hanging.
 const DefaultTimeout = 10 * time.Minute
 
-// LearnOptions returns the options of a learned schedule. Learned waits are between the base of the strategy
-// and MaxWait. MaxWait also limits the base.
+// LearnOptions returns the options for a schedule that is learned from past runs. The learned waits are at least
+// as long as Base, and at most as long as MaxWait. If Base exceeds MaxWait, the minimum is MaxWait.
 func (w Waits) LearnOptions(f learn.Flags) fit.Options {
 	base := w.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Base
 	if w.MaxWait > 0 {
@@ -191,8 +196,9 @@ func (w Waits) LearnOptions(f learn.Flags) fit.Options {
 	return f.Options(base, w.MaxWait)
 }
 
-// Learned returns the schedules of model m. Jitter moves the attempts of m. After THROTTLED, a wait is at
-// least the wait of configured and the throttled wait of m.
+// Learned returns the schedules of the learned model m, whose attempts are spread by the jitter. The schedule
+// throttled applies after THROTTLED: a wait is the longer of the wait in the schedule configured and m's throttled
+// wait.
 func (w Waits) Learned(m *fit.Model, configured backoff.Schedule) (normal, throttled backoff.Schedule) {
 	normal = m
 	switch w.Jitter {
