@@ -7,8 +7,8 @@ import (
 )
 
 // Netrc searches text, the content of a .netrc file, and returns the login and the password for host. The first entry
-// that applies counts: "machine HOST", or "default". It returns nil if no entry applies. Lines that start with # are
-// comments. Macros and quoted values are not supported, and lead to an error.
+// that applies and has a login counts: "machine HOST", or "default". It returns nil if there is no such entry. Lines
+// that start with # are comments. Macros and quoted values are not supported, and lead to an error.
 func Netrc(text, host string) (*url.Userinfo, error) {
 	var words []string
 	for line := range strings.Lines(text) {

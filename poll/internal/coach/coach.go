@@ -129,9 +129,9 @@ func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
 	}
 }
 
-// failureHints returns a hint about an error that o, a successful response, reports, if no rule reads that error. It
-// returns nil if o also reports that the operation is still running. It also returns nil for an element of a list,
-// because searching thousands of elements takes longer than evaluating the rules.
+// failureHints returns a hint if the successful response o reports an error that no rule reads. It returns nil if o
+// also reports that the operation is still running. It also returns nil for an element of a list, because searching
+// thousands of elements takes longer than evaluating the rules.
 func (t *Coach) failureHints(o *status.Observation) []string {
 	if o.Within != nil {
 		return nil

@@ -129,8 +129,6 @@ func (p Page) Next(read int) (path string) {
 	return ""
 }
 
-// linksName matches the key of a list of links. nextRelation matches a link to the next page in such a list, as
-// OpenStack, MongoDB Atlas and FHIR write it.
 var (
 	// linksName matches the key of a list of links. nextRelation matches a link to the next page in such a list, in
 	// the formats of OpenStack, MongoDB Atlas and FHIR.
@@ -169,8 +167,8 @@ func counted(members []member, read int) (path string) {
 	return ""
 }
 
-// Total returns the largest number in p that means the total number of elements in the list, and the path of its
-// member or the name of its header field. It returns "", 0 if there is no such number.
+// Total returns the largest number in p that counts the elements of the whole list, and the path of its member or the
+// name of its header field. It returns "", 0 if there is no such number.
 func (p Page) Total() (path string, total int) {
 	for _, m := range slices.Concat(p.objects...) {
 		if n := m.number(); n > total && m.isNamed("total") {
@@ -215,7 +213,6 @@ func (p Page) Maybe(elements int) string {
 	return ""
 }
 
-// nameWords matches each word of a name. date matches a JSON string that starts with a date.
 var (
 	// nameWords matches each word in a name such as nextPage. date matches a JSON string that starts with a date.
 	nameWords = words.Pattern(`[A-Z]*[a-z]+|[A-Z]+`)
@@ -235,7 +232,7 @@ func nextPage(o *status.Observation) func(isWhole bool) string {
 	}
 }
 
-// FailedMember returns the path of the member in document that reports a failure, without reading envelopes. It
+// FailedMember returns the path of the member in document that reports a failure. It does not search envelopes. It
 // returns "" if there is no such member.
 func FailedMember(document []byte) (member string) {
 	r := reading{}

@@ -15,8 +15,8 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A Stage is how far an operation has progressed, as a member of a document reports. If several members report a
-// stage, the greatest stage counts, in the order of the constants.
+// A Stage is the progress of an operation: unknown, done, running or failed. If several members of a document report
+// a stage, the greatest stage counts, in the order of the constants.
 type Stage uint8
 
 // The stages.
@@ -28,7 +28,8 @@ const (
 	Failed
 )
 
-// A Statement is the report of one member about an operation. The zero value means that there is no such member.
+// A Statement is a member of a document that reports the progress of an operation. The zero value means that there is
+// no such member.
 type Statement struct {
 	Stage Stage
 	Path  string // path of the member, such as ".state"
@@ -93,7 +94,7 @@ func read(text []byte, code int) Report {
 	return Report{}
 }
 
-// A kind is the subject of a statement. The names are those in operation.txt.
+// A kind is the type of a statement. The names are those in operation.txt.
 type kind string
 
 const (
@@ -205,9 +206,9 @@ func (r *reading) first(k kind) Statement {
 	return cmp.Or(r.said[top][k], r.said[inner][k], r.said[deeper][k])
 }
 
-// state returns the state of the operation. If objects inside each other have states, it is the outermost state that
-// is not done, or the innermost state if all of them are done. A done state alone in an envelope inside an envelope
-// does not count.
+// state returns the state of the operation. If nested objects each have a state, it is the outermost state that is
+// not done, or the innermost state if all of them are done. A done state does not count if it is only in an envelope
+// inside an envelope.
 func (r *reading) state() (s Statement) {
 	in := top
 	for at := top; at <= deeper && s.Stage <= Done; at++ {

@@ -39,8 +39,8 @@ type Pace interface {
 	Done(origin string, o status.Observation) (again bool)
 }
 
-// wait waits until a.Pace permits a request to the origin of to. It returns a failure if the Pace permits no request.
-// It returns nil at once if a has no Pace.
+// wait waits until a.Pace permits a request to the location to. It returns a failure if a.Pace permits no request. It
+// returns nil at once if a has no Pace.
 func (a Attempt) wait(ctx context.Context, to location) *status.Failure {
 	if a.Pace == nil {
 		return nil
@@ -100,7 +100,7 @@ type redirect struct {
 	date     time.Time // Date header of the redirecting response; zero if it has none
 }
 
-// failed returns an answer that has no response but the failure f. asked is the failed call.
+// failed returns the answer to a call that has failed with f, without a response. asked is that call.
 func failed(f *status.Failure, asked call) *answer {
 	asked.kept = nil
 	return &answer{seen: seen{Observation: status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}}, asked: asked}

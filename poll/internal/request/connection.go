@@ -39,7 +39,7 @@ type delivery struct {
 	writes atomic.Int32            // how often the header of the request was written
 }
 
-// deliver returns a delivery for a request with this method, and the context for sending that request.
+// deliver returns a delivery for a request with the given method, and the context for sending that request.
 func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 	d := &delivery{most: 1}
 	if isSafe(method) {

@@ -49,7 +49,7 @@ func (c *cookies) keep(from location, values []string) {
 	c.jars[key].SetCookies(from.url, answer.Cookies())
 }
 
-// of returns the stored cookies that apply to at, or nil.
+// of returns the stored cookies that apply to the location at, or nil.
 func (c *cookies) of(at location) []*http.Cookie {
 	if len(c.jars) == 0 {
 		return nil
@@ -60,7 +60,8 @@ func (c *cookies) of(at location) []*http.Cookie {
 	return nil
 }
 
-// set adds the stored cookies for to to req. A stored cookie replaces the user's cookie with the same name.
+// set adds cookies to req: the stored cookies that apply to the location to. A stored cookie replaces the user's
+// cookie with the same name.
 func (c *cookies) set(req *http.Request, to location) {
 	kept := c.of(to)
 	if len(kept) == 0 {
@@ -75,8 +76,8 @@ func (c *cookies) set(req *http.Request, to location) {
 	}
 }
 
-// save returns the stored cookies for at as Set-Cookie values, for a later run. A cookie that would exceed a total of
-// maxSetCookie bytes is left out.
+// save returns the stored cookies that apply to the location at, as Set-Cookie values for a later run. A cookie that
+// would exceed a total of maxSetCookie bytes is left out.
 func (c *cookies) save(at location) (values []string) {
 	size := 0
 	for _, cookie := range c.of(at) {

@@ -139,8 +139,8 @@ var meanings = [...]struct {
 const notTLS = "the server does not speak TLS on this port"
 
 // meaningOf returns the failure for err, without the field Err. If err joins the errors of several addresses, the
-// error with the smallest weight decides, and the reason names its address if other addresses failed, too. That name
-// is left out if the weight is above 0. text must return the message of an error without secrets.
+// error with the smallest weight decides. If that weight is 0 and other addresses have failed, too, the reason names
+// the address of the deciding error. text must return the message of an error without secrets.
 func meaningOf(err error, text func(error) string) *status.Failure {
 	all := leaves(err)
 	decisive := slices.MinFunc(all, func(a, b error) int { return weight(a) - weight(b) })

@@ -12,8 +12,8 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// maxURL is the length of the longest URL that is accepted from a response, in bytes. Otherwise a server that names
-// longer and longer URLs could fill the memory.
+// maxURL is the length of the longest URL that is accepted from a response, in bytes. Without this limit, a server
+// that names longer and longer URLs could fill the memory.
 const maxURL = 16 << 10
 
 // ErrUntrusted is poll.ErrUntrusted: a response names an origin that must not receive the request.

@@ -162,12 +162,13 @@ func (s *step) check(ctx context.Context, a Attempt) seen {
 	return o
 }
 
-// leadsOn reports whether the response is read only to build the URL that Follow describes.
+// leadsOn reports whether the next response only serves to build the URL to poll, because Follow is an expression or
+// a URL.
 func (s *step) leadsOn() bool {
 	return s.Phase != following && s.follow.explicit()
 }
 
-// observe returns the observation for got, the response of this attempt. If got names another URL to follow, observe
+// observe returns the observation for got, the response of this attempt. If got names a new URL to follow, observe
 // sets that URL as the position of the next attempt.
 func (s *step) observe(ctx context.Context, got *answer) seen {
 	o := got.seen
@@ -194,8 +195,8 @@ func (s *step) observe(ctx context.Context, got *answer) seen {
 	return o
 }
 
-// observeFollowed adds facts about got, a response from a followed URL, to o. If got names another URL to follow, it
-// sets that URL as the position of the next attempt.
+// observeFollowed adds facts about got, a response from a followed URL, to o. If got names a new URL to follow,
+// observeFollowed sets that URL as the position of the next attempt.
 func (s *step) observeFollowed(o *seen, got *answer) {
 	// The body of a 202 is not the requested document, so its state does not count.
 	if statement := meaning.Stated(&o.Observation); statement != "" && got.code != http.StatusAccepted {

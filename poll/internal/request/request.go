@@ -264,8 +264,9 @@ func (c *client) refer(from location, reference string) (location, error) {
 	return to, err
 }
 
-// mayTakeBody returns nil if a request with a body to from may be repeated with the same body to to, a location that
-// a response has named. Otherwise it returns an error that wraps [ErrUntrusted]: the origins differ.
+// mayTakeBody checks whether a request with a body may be redirected between two locations, and may take its body
+// along. It returns nil if the origins are the same or LocationTrusted is true, and otherwise an error that wraps
+// [ErrUntrusted].
 func (c *client) mayTakeBody(from, to location) error {
 	if c.LocationTrusted || sameOrigin(from.url, to.url) || upgraded(from.url, to.url) {
 		return nil

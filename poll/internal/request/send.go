@@ -72,7 +72,8 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	return a
 }
 
-// transport returns the transport for a request to to. An untrusted location receives no client certificate.
+// transport returns the transport for a request to the location to. An untrusted location receives no client
+// certificate.
 func (c *client) transport(to location) http.RoundTripper {
 	if bare := c.bare(); bare != nil && !to.trusted {
 		return bare
