@@ -25,9 +25,9 @@ type Group struct {
 	// other targets end with [Cancelled]. If the group has fewer targets than AtLeast, all targets end with
 	// Cancelled before the first attempt.
 	AtLeast int
-	// Percent, if not 0, replaces AtLeast: at least this percentage of all targets, rounded up, must succeed.
-	// It must be between 0 and 100. The percentage refers to the expected number of targets, so each list of
-	// the group needs Known or Expect.
+	// Percent, if not 0, replaces AtLeast: at least this percentage of all targets, rounded up, and at least
+	// one target must succeed. It must be between 0 and 100. The percentage refers to the expected number of
+	// targets, so each list of the group needs Known or Expect.
 	Percent float64
 	// FailFast ends the group as soon as its goal (AtLeast, Percent, or all targets) can no longer be reached.
 	// By default the group still waits for the remaining targets.
@@ -134,7 +134,7 @@ func (e *groupError) Unwrap() []error {
 // elements follow the order in which responses first showed the elements. The error is the result of
 // [Summary.Err].
 func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []Outcome, err error) {
-	err = errors.New("the group ended before its goal was decided") // returned only if the caller's code ends its goroutine, so that no EventGoal comes
+	err = errors.New("the group ended before its goal was decided") // returned only if a probe or another function of the caller calls runtime.Goexit, so that no EventGoal comes
 	for event := range g.Events(ctx, targets) {
 		switch {
 		case event.Kind == EventGoal:

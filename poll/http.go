@@ -42,8 +42,8 @@ type HTTP struct {
 	URL string
 	// Method is the HTTP method. "" means POST if Body is not nil, and GET otherwise.
 	Method string
-	// Body is sent with each request to URL; nil means no body. If Header has no Content-Type, it is
-	// application/x-www-form-urlencoded, as with curl's --data.
+	// Body is sent with each request to URL; nil means no body. If Header has no Content-Type, the Content-Type
+	// is application/x-www-form-urlencoded, as with curl's --data.
 	Body []byte
 	// Header is sent in addition to "Accept: */*" and "User-Agent: poll", and can replace these two. A field
 	// without values is not sent. Host sets the request's host. If Header has an If-None-Match field, even
@@ -182,8 +182,8 @@ func (h HTTP) Resume(position json.RawMessage) (Probe, error) {
 // Check sends the first request of a new wait. To continue the wait, and to reuse the connection, call Check of
 // Report.Next.
 //
-// If a comes from a running wait, as in a [ProbeFunc], the requests wait for the [Limiter] of that wait. In
-// that case an HTTP that starts or follows an operation must be wrapped by [Wrap]: the wait would call Check
+// If a or ctx comes from a running wait, as in a [ProbeFunc], the requests wait for the [Limiter] of that wait.
+// In that case an HTTP that starts or follows an operation must be wrapped by [Wrap]: the wait would call Check
 // again for each attempt, and so start the operation again. Without Wrap, Check sends no request and returns an
 // ERROR. A probe that drops Report.Next of a start request, or checks the HTTP twice in one attempt, ends the
 // wait with an ERROR, too.

@@ -73,7 +73,7 @@ type list struct {
 	unconfirmed    int                 // number of consecutive complete responses after which some element's SUCCESS still had to be confirmed
 	least          int                 // known minimum number of members
 	lastComplete   bool                // whether the last response was complete
-	countedMissing int                 // the result of missing that is included in the loop's score
+	countedMissing int                 // this list's part of score.missing, the count for the whole loop
 }
 
 // An element records the responses about one element that is, or was, a target.
@@ -262,8 +262,8 @@ func (l *list) note(found []listed) {
 	l.lead.Keys = keys
 }
 
-// evaluate evaluates the rules on w's element in a complete response. last is the last page of the response. An
-// element that no page contains is evaluated with that page.
+// evaluate evaluates the rules on w's element in a complete response. last is the last page of the response; if
+// no page contains the element, the rules can read that page.
 func (l *list) evaluate(ctx context.Context, response *conclusion, w *wait, last *expr.Doc) {
 	e, o := w.element, l.view(response.observation, w, last)
 	changed := w.noteChange(&o, time.Now())

@@ -13,7 +13,7 @@ import (
 )
 
 // A loop waits for one target, or for all targets of a group. Each wait repeats the same round: it sleeps until
-// its attempt is due, enters the gate, which limits concurrent attempts, runs the probe, and acts on the
+// its attempt is due, passes the gate (which limits concurrent attempts), runs the probe, and acts on the
 // verdict. A single wait runs on the goroutine that consumes its events. In a group, each attempt runs on its
 // own goroutine (see schedule.go).
 type loop struct {

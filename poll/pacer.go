@@ -39,8 +39,8 @@ type Feedback struct {
 	Reset     time.Duration
 }
 
-// closes returns how long the origin accepts no requests: Wait or, if Remaining is 0, the longer of Wait and
-// Reset.
+// closes returns how long the origin accepts no requests: Wait, or the longer of Wait and Reset if no requests
+// remain.
 func (f Feedback) closes() time.Duration {
 	if f.Remaining > 0 {
 		return f.Wait

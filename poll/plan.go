@@ -209,8 +209,8 @@ func (s *State) median() time.Duration {
 	return sorted[(first+len(sorted))/2]
 }
 
-// measure records took, the duration of the attempt that c is about. The record determines how much time is
-// kept free for a last attempt. For a stream, took is the time to the first message.
+// measure records took, the duration of the attempt with the conclusion c. From such records the time to keep
+// free for a last attempt is estimated. For a stream, took is the time to the first message.
 func (s *standing) measure(took time.Duration, c *conclusion) {
 	o, median := c.observation, s.median()
 	switch {
@@ -228,9 +228,9 @@ func (s *standing) measure(took time.Duration, c *conclusion) {
 }
 
 // endingOf returns the ending of the wait after an attempt, or "" if the wait continues. The argument stopped
-// is the ending because of the caller, the group's goal or a closed origin, or "". If several endings apply,
-// endingOf returns the first one in this order: the verdict's, stopped, HintTooLong, AttemptsExhausted,
-// TimedOut.
+// is the ending caused by the caller, the group's goal or a closed origin, or "". If several endings apply,
+// endingOf returns the first one in this order: the ending by the verdict, stopped, HintTooLong,
+// AttemptsExhausted, TimedOut.
 func (s *standing) endingOf(stopped Ending, now time.Time) Ending {
 	switch how := cmp.Or(s.endingByVerdict(), stopped); {
 	case how != "":

@@ -60,7 +60,7 @@ type Poller struct {
 	InitialDelay time.Duration
 
 	// Start is the time from which Timeout and every Elapsed count, for a wait that started before the run.
-	// Zero means the start of the run.
+	// Zero, or a time in the future, means the start of the run.
 	Start time.Time
 	// Timeout limits the whole wait. The earlier of its end and the deadline of the context ends the run. 0
 	// means that only the context limits the run. If Timeout is negative, the wait ends with TimedOut before

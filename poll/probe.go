@@ -13,12 +13,13 @@ import (
 )
 
 // An Attempt describes the attempt that a probe has to make. A probe that calls another probe should pass on
-// its Attempt, or a modified copy. The requests of an [HTTP] then wait for the [Limiter].
+// its Attempt, or a modified copy, and the context of the attempt. The requests of an [HTTP] then wait for the
+// [Limiter].
 type Attempt struct {
 	Number   int           // number of the attempt, counting from 1
 	Elapsed  time.Duration // time since the wait started
 	Previous status.Status // status of the previous attempt; None for the first attempt
-	// LastAttempt is true if the time may not be enough for another attempt.
+	// LastAttempt is true if there may not be enough time for another attempt.
 	LastAttempt bool
 	// NoCache is true if a response that a cache stored earlier may not count, because the operation was
 	// started since, or because the attempt has to confirm an earlier response. An [HTTP] then sends
@@ -32,9 +33,10 @@ type Attempt struct {
 	// the status, unless it is an error that will not pass. The next attempt follows after a random wait, with
 	// a restarted schedule.
 	//
-	// Message may be called by only one goroutine at a time, and only until Check returns. A wait outside a
-	// [Group] yields events to its consumer from within Message. If the consumer needs to run on the goroutine
-	// that iterates over the events, Check must therefore call Message itself, and not on a new goroutine.
+	// Message may be called by only one goroutine at a time, and only until Check returns. Outside a [Group],
+	// Message passes an event to the consumer of the events, on the goroutine that calls Message. If the
+	// consumer depends on its own goroutine, Check must therefore call Message directly, and not on a new
+	// goroutine.
 	Message func(status.Observation) (decided bool)
 
 	limits *limits // nil if the attempt does not belong to a running wait
@@ -43,14 +45,15 @@ type Attempt struct {
 // limits holds what a wait imposes on the requests of one attempt.
 type limits struct {
 	request.Attempt          // only the fields Pace, Timeout and Anew are set
-	continues       bool     // the wait keeps to Report.Next, so an HTTP may start or follow an operation
+	continues       bool     // the wait uses Report.Next, so an HTTP may start or follow an operation
 	started         sync.Map // set of the start requests (request.Start) that the attempt has sent and that need not be sent again
 }
 
-// limitsKey is the key of the limits in the context of an attempt: a function may check an HTTP with an Attempt of its own.
+// limitsKey is the key for the limits in the context of an attempt. With the context, an HTTP finds the limits
+// even if a function checks it with a newly created Attempt.
 type limitsKey struct{}
 
-// limitsOf returns the limits of a. An Attempt without limits gets the limits of ctx, nil outside a wait.
+// limitsOf returns the limits of a. If a has no limits, it returns the limits in ctx, or nil outside a wait.
 func limitsOf(ctx context.Context, a Attempt) *limits {
 	if a.limits != nil {
 		return a.limits
@@ -153,13 +156,13 @@ func (p impossible) Check(context.Context, Attempt) Report {
 	return Report{Observation: status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(p.err), Protocol: meaning.HTTP{}}}
 }
 
-// Wrap returns a Probe that calls the function check in place of p.Check; next is p.Check. The function can
-// prepare the attempt, or change the observation. It also wraps the probes that p returns for later attempts
-// and for the result, so operations are started only once, and a later run can resume them. The Plan is p's.
-// Wrap returns nil if p is nil.
+// Wrap returns a Probe that calls the function check in place of p.Check. The argument next of the function is
+// p.Check. The function can prepare the attempt, or change the observation. It also wraps the probes that p
+// returns for later attempts and for the result, so operations are started only once, and a later run can
+// resume them. The Plan is p's. Wrap returns nil if p is nil.
 //
 // The function should return the Observation of next, or a modified copy. It may also return a new Observation
-// without a Failure, for example from [Observe]. The new one then counts as the response of the last next call
+// without a Failure, for example from [Observe]. The new Observation then counts as the last response of next
 // with a different body: a 202 remains a 202, and a failure remains a failure. Since the new body stands for
 // the whole response, further pages are dropped, and a list is complete only with Known or Expect. If the
 // function did not call next, its Observation is evaluated like the Observation of a [ProbeFunc].
@@ -291,7 +294,7 @@ type throttledError struct {
 func (e *throttledError) Unwrap() error { return e.error }
 
 // Recorded completes o, an observation that was recorded or constructed, so that [status.Rules.Classify]
-// returns the same verdict as in a wait. It is treated as an HTTP response if it has a Code, as the end of a
-// command if it has an Exit, and according to its Kind otherwise. The observations of a [ProbeFunc] need no
-// Recorded, because a wait completes them itself.
+// returns the same verdict as in a wait. It treats o as an HTTP response if o has a Code, as the end of a
+// command if o has an Exit, and according to o.Kind otherwise. A wait does the same with the observations of a
+// [ProbeFunc].
 func Recorded(o status.Observation) status.Observation { return meaning.Recorded(o) }

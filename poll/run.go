@@ -113,7 +113,7 @@ func (w *wait) event(kind EventKind, now time.Time) Event {
 	return e
 }
 
-// all returns w and, if w is the lead of a list, the waits of the elements that have not ended.
+// all returns w and, if w makes the attempts for a list, the waits of those elements that have not ended.
 func (w *wait) all() []*wait {
 	waits := []*wait{w}
 	if w.list != nil {

@@ -94,7 +94,7 @@ func (l *loop) endResting() {
 	}
 }
 
-// leaveOrigin removes w from the number of waits at its origin.
+// leaveOrigin subtracts w from the number of waits at its origin.
 func (w *wait) leaveOrigin() {
 	if w.origin != nil {
 		w.origin.waits--

@@ -231,7 +231,8 @@ func (l *loop) decide() {
 	}
 }
 
-// needed returns the number of targets that must succeed; 0 means all of them.
+// needed returns the number of targets that must succeed; 0 means all of them. For a Percent, the result is at
+// least 1 unless there are no targets.
 func (l *loop) needed() int {
 	if l.Percent <= 0 {
 		return l.AtLeast

@@ -311,9 +311,9 @@ type evidence struct {
 }
 
 // outdated returns the reason if o came from a cache and was created before the start request, or before the
-// response that it has to follow. It returns "" if o counts. The age is known from the Age header, or from
-// comparing the Date header with earlier Dates of the same server. The argument begun is the earliest time at
-// which the server may have created the response. Clocks of different machines are never compared.
+// response that it has to follow. It returns "" if o counts. To find out, outdated uses the Age header, and
+// compares the Date header with earlier Dates of the same server. It never compares the clocks of different
+// machines. The argument begun is the earliest time at which the server may have created the response.
 func (w *wait) outdated(o *status.Observation, begun time.Time) string {
 	older := "a cache may have stored the response before an earlier response"
 	isStarting := w.Began.IsZero() // a redirect of the start request may lead to a page that a cache has stored
