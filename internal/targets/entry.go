@@ -11,13 +11,13 @@ import (
 	"github.com/pollcli/poll/internal/connect"
 )
 
-// A node is a value of a targets file, in any format.
+// A node is a value in a targets file. All formats of the file (lines, JSON, YAML and CSV) are converted to nodes.
 type node struct {
 	kind  kind
 	line  int
-	text  string // the text as it is written; for kindBad, the reason
-	keys  []node // the keys of an object
-	items []node // the items of a list, or the values of keys
+	text  string // for kindText, the text as written in the file; for kindBad, the reason why the value is invalid
+	keys  []node // for kindObject, the keys
+	items []node // for kindList, the items; for kindObject, the values, in the order of keys
 }
 
 type kind uint8
@@ -27,23 +27,25 @@ const (
 	kindNull             // null, or no value
 	kindList
 	kindObject
-	kindBad // a value that an entry cannot hold
+	kindBad // a value that is not valid in an entry
 )
 
 // The keys of an entry that are not the names of flags.
 const (
+	// The keys of an entry that are not flag names.
 	keyName    = "name"
 	keyURL     = "url"
 	keyCommand = "command"
 )
 
 const (
-	maxKeys   = 100  // the highest number of keys in an entry
-	maxKey    = 64   // the length of the longest key, in bytes
-	maxValues = 1000 // the highest number of values in a list of an entry
+	maxKeys   = 100  // the maximum number of keys in an entry
+	maxKey    = 64   // the maximum length of a key in bytes
+	maxValues = 1000 // the maximum number of values in a list within an entry
 )
 
-// entry adds the entry n to the file. It fails if there are too many entries, or if n is invalid.
+// entry converts n to an entry and adds it to the file. It returns an error if n is invalid, or if the file has
+// too many entries.
 func (f *File) entry(n node) error {
 	if f.count++; f.count > maxEntries {
 		return wrong(n.line, "", "the file has more than 1,000,000 entries")
@@ -64,7 +66,8 @@ func (f *File) entry(n node) error {
 	return f.add(e)
 }
 
-// not returns the error for n where a value of another kind is needed. needed names that kind.
+// not returns the error for a node that has the wrong kind. The parameter needed describes the valid kind in the
+// message.
 func (n *node) not(needed string) error {
 	is := map[kind]string{kindText: "a text", kindNull: "empty", kindList: "a list", kindObject: "an object"}[n.kind]
 	if n.kind == kindBad {
@@ -73,7 +76,8 @@ func (n *node) not(needed string) error {
 	return wrong(n.line, "", "this has to be %s, but it is %s", needed, is)
 }
 
-// readText reads an entry that is a text: a URL, or an item that fills the template.
+// readText sets the fields of e from n, a text: a URL, or an item that replaces the placeholder {} of the
+// template.
 func (f *File) readText(e *Entry, n node) error {
 	e.Item = n.text
 	err := n.oneLine()
@@ -94,7 +98,7 @@ func (f *File) readText(e *Entry, n node) error {
 	return f.fill(e, nil)
 }
 
-// oneLine returns an error unless n is a text on one line that is neither empty nor too long.
+// oneLine returns an error unless n is a text of one line, which must not be empty or longer than maxText.
 func (n *node) oneLine() error {
 	switch {
 	case n.kind != kindText:
@@ -109,7 +113,7 @@ func (n *node) oneLine() error {
 	return nil
 }
 
-// readObject reads an entry that is an object.
+// readObject sets the fields of e from n, an object.
 func (f *File) readObject(e *Entry, n node) error {
 	if len(n.keys) > maxKeys {
 		return wrong(n.line, "", "the entry has more than %d keys", maxKeys)
@@ -146,8 +150,8 @@ func (f *File) readObject(e *Entry, n node) error {
 	return nil
 }
 
-// readKey reads one key of an entry with its value. It adds a field of the template to fields, and everything
-// else to e. The error is an [*Error] about the value.
+// readKey reads a key of an object and its value. If the key is a field of the template, readKey stores the value
+// in fields. Otherwise it stores the value in e. Any error is an [*Error] that does not name the key.
 func (f *File) readKey(e *Entry, key, value node, fields map[string]string) error {
 	isTarget := key.text == keyURL || key.text == keyCommand
 	switch {
@@ -176,8 +180,8 @@ func (f *File) readKey(e *Entry, key, value node, fields map[string]string) erro
 	return err
 }
 
-// texts returns the texts of a list, or the text of any other value as the only item. It fails if the list is
-// empty or too long, or if an item is not a text.
+// texts returns the texts in the list n. If n is not a list, texts treats it as a list of one item. It returns an
+// error if an item is not a text, if the list is empty, or if it has more than maxValues items.
 func (n *node) texts() ([]string, error) {
 	if n.kind != kindList {
 		n = &node{kind: kindList, line: n.line, items: []node{*n}}
@@ -200,8 +204,8 @@ func (n *node) texts() ([]string, error) {
 	return texts, nil
 }
 
-// fields returns the names of all fields that an entry fills, in the template and in the texts. "" stands for
-// the item.
+// fields returns the names of all fields that the template and the texts contain, possibly with duplicates. The
+// name "" stands for the placeholder {}.
 func (c *Config) fields() []string {
 	fields := slices.Clone(c.Template.Fields())
 	for _, t := range c.Texts {
@@ -210,9 +214,10 @@ func (c *Config) fields() []string {
 	return fields
 }
 
-// fill fills the template and the texts of the file for the entry e. fields are the fields of an object, and nil
-// if the entry is a text. A flag that the entry sets itself is not filled. fill fails if a value is missing, or
-// if it cannot be in its place.
+// fill replaces the placeholders in the template and in the texts of the file with the values of the entry e. It
+// stores the results in e. The map fields holds the fields of an object. It is nil if the entry is a text. If the
+// entry itself sets a flag, the flag's text is not used. fill returns an error if a value is missing, or if a
+// value is not valid where its placeholder stands.
 func (f *File) fill(e *Entry, fields map[string]string) (err error) {
 	values := map[string][]string{}
 	for _, field := range f.config.fields() {
@@ -253,7 +258,8 @@ func (f *File) fill(e *Entry, fields map[string]string) (err error) {
 	return nil
 }
 
-// add adds e to the file, unless e repeats another entry. It fails if a different entry has the same name.
+// add adds e to the file. If e repeats an earlier entry, add only counts it in f.Repeats. It returns an error if a
+// different entry has the same name.
 func (f *File) add(e *Entry) error {
 	id := e.identity()
 	if f.known[id] {
@@ -269,8 +275,8 @@ func (f *File) add(e *Entry) error {
 	return nil
 }
 
-// identity returns a string that is equal for two entries of the same target. The order of settings does not
-// matter. URLs are compared as [connect.PageOf] returns them.
+// identity returns a string that is equal for two entries if they describe the same target. The order of the
+// settings does not matter. URLs are compared after normalization by [connect.PageOf].
 func (e *Entry) identity() string {
 	page := fmt.Sprint(connect.PageOf(e.URL))
 	if e.Settings == nil && e.Command == nil && e.Name == "" {

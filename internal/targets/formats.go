@@ -13,16 +13,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxNesting is the depth at which a file is still read. An entry needs an object and a list of values. A third
-// level is read only to report a clear error.
+// maxNesting is the maximum depth of the values that are read. A valid entry has two levels: an object and lists
+// of values. The third level is only read to report a clear error.
 const maxNesting = 3
 
-// readJSON reads a JSON list, or JSON values one after another. They start at the offset at.
+// readJSON reads the JSON in text that starts at the offset at: either a list of entries, or entries one after
+// another, such as NDJSON.
 func (f *File) readJSON(text []byte, at int) error {
 	d := json.NewDecoder(bytes.NewReader(text[at:]))
 	isList := text[at+len(text[at:])-len(bytes.TrimLeft(text[at:], " \t"))] == '['
 	if isList {
-		d.Token() // read the bracket
+		d.Token() // skip the opening bracket
 	}
 	line, counted := lineOf(text, at), at
 	var raw json.RawMessage
@@ -50,8 +51,9 @@ func (f *File) readJSON(text []byte, at int) error {
 	return nil
 }
 
-// wrongJSON returns err, an error of the JSON package, with its line and a hint. at is the offset where the JSON
-// starts. end is the offset where reading stopped. The message repeats at most one character of the file.
+// wrongJSON adds a line number and a hint to err, an error from package json. The JSON starts at the offset at,
+// and the decoder stopped at the offset end. The message repeats at most one character of the file, because values
+// may be secret.
 func wrongJSON(text []byte, at, end int, err error) error {
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		end = at + int(e.Offset)
@@ -59,14 +61,15 @@ func wrongJSON(text []byte, at, end int, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return wrong(lineOf(text, len(bytes.TrimSpace(text))), "", "the file ends before this is closed")
 	}
-	if strings.HasPrefix(err.Error(), "expected comma") { // the error is at the next character
+	if strings.HasPrefix(err.Error(), "expected comma") { // the error is at the next character that is not a space
 		end = len(text) - len(bytes.TrimLeft(text[end:], " \t\r\n")) + 1
 	}
 	return wrong(lineOf(text, end-1), "in JSON every text is in double quotes, and no comma comes before ] and }", "%w", err)
 }
 
-// jsonNode returns the node of raw, a valid JSON value that starts in line. nesting is the number of levels that
-// may still follow. Deeper values become kindBad and are not read.
+// jsonNode converts raw, a valid JSON value that starts on the given line, to a node. The parameter nesting is the
+// number of levels of lists and objects that may follow. A value below that depth is not read: its kind is
+// kindBad.
 func jsonNode(raw []byte, line, nesting int) node {
 	n := node{line: line}
 	switch {
@@ -84,8 +87,8 @@ func jsonNode(raw []byte, line, nesting int) node {
 	return n
 }
 
-// inside sets the items of n from raw, a list or an object. It stops after maxValues+1 items, which is enough to
-// report the limit.
+// inside sets the items of n, and for an object its keys, from raw. It stops after maxValues+1 items, because then
+// the list is too long in any case.
 func (n *node) inside(raw []byte, nesting int) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.Token()
@@ -106,8 +109,8 @@ func (n *node) inside(raw []byte, nesting int) {
 	}
 }
 
-// isHeader reports whether line is the header of a CSV file. A header names all fields that entries fill. If
-// entries fill no fields, it names the url and another column.
+// isHeader reports whether line is the header of a CSV file. If placeholders refer to fields, a header must name
+// all these fields. Otherwise it must name "url" and at least one other column.
 func (f *File) isHeader(line string) bool {
 	columns, err := csv.NewReader(strings.NewReader(line)).Read()
 	fields := slices.DeleteFunc(f.config.fields(), func(field string) bool { return field == "" })
@@ -119,8 +122,8 @@ func (f *File) isHeader(line string) bool {
 	return err == nil && (len(fields) > 0 || len(columns) > 1 && slices.Contains(columns, keyURL))
 }
 
-// readCSV reads a header and the records below it. Columns other than name, url and fields of the template are
-// ignored.
+// readCSV reads a CSV file with a header. It ignores all columns except name, url, and the fields that
+// placeholders refer to.
 func (f *File) readCSV(text []byte) error {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.Comment = '#'
@@ -154,8 +157,8 @@ func (f *File) readCSV(text []byte) error {
 	return err
 }
 
-// readYAML reads a YAML list. A value stays a text as it is written: 010, 1e3 and yes do not become numbers or
-// booleans.
+// readYAML reads a YAML list. It keeps each value as the text in the file: 010, 1e3 and yes do not become numbers
+// or booleans.
 func (f *File) readYAML(text []byte) error {
 	if len(text) > maxYAML {
 		return wrong(0, "plain lines and JSON may be longer", "poll reads at most %d MiB of YAML", maxYAML>>20)
@@ -184,7 +187,7 @@ func (f *File) readYAML(text []byte) error {
 	return nil
 }
 
-// wrongYAML returns err, an error of the YAML package, with its line and a hint.
+// wrongYAML adds a hint to err, an error from package yaml, and converts the line number in its message.
 func wrongYAML(err error) error {
 	line, text := 0, strings.TrimPrefix(err.Error(), "yaml: ")
 	if n, _ := fmt.Sscanf(text, "line %d:", &line); n == 1 {
@@ -193,15 +196,15 @@ func wrongYAML(err error) error {
 	return wrong(line, `put a text with ": ", or that begins with a sign, in quotes; indent with blanks, not tabs`, "this is not YAML: %s", text)
 }
 
-// maxAliased is the number of values that the aliases of a file may stand for in all. The limit rejects a file
-// whose nested aliases would fill the memory.
+// maxAliased limits how many additional nodes the aliases in a file may create. It rejects a file with nested
+// aliases that would use up the memory.
 const maxAliased = 100_000
 
-// A yamlReader converts the nodes of the YAML package.
-type yamlReader struct{ room int } // the number of nodes that may still follow
+// A yamlReader converts nodes of package yaml.
+type yamlReader struct{ room int } // the number of further nodes that the file may have
 
-// node converts y. nesting is the number of levels that may still follow. Deeper values become kindBad and are
-// not read.
+// node converts y. The parameter nesting is the number of levels of lists and objects that may follow. A value
+// below that depth is not read: its kind is kindBad.
 func (r *yamlReader) node(y *yaml.Node, nesting int) node {
 	n := node{line: y.Line, kind: kindBad}
 	if y.Kind == yaml.AliasNode {
@@ -234,7 +237,8 @@ func (r *yamlReader) node(y *yaml.Node, nesting int) node {
 	return n
 }
 
-// lineOf returns the number of the line, from 1, that contains the byte at the offset at.
+// lineOf returns the line number, counted from 1, of the byte at the offset at. It limits at to the length of
+// text.
 func lineOf(text []byte, at int) int {
 	return 1 + bytes.Count(text[:min(max(at, 0), len(text))], []byte("\n"))
 }

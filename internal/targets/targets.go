@@ -1,8 +1,9 @@
-// Package targets reads a targets file: a list of targets as plain lines, CSV, NDJSON, a JSON list or a YAML
-// list.
+// Package targets reads a targets file, which lists targets to wait for. The file consists of plain lines, CSV,
+// NDJSON, a JSON list or a YAML list.
 //
-// An entry is a text or an object. A text is a URL, or an item that fills a template. An object has a name, a
-// url or a command, fields for the template, and flags that apply only to the entry.
+// An entry of the file is a text or an object. A text is a URL, or it replaces the placeholder {} in a template, a
+// URL or command with placeholders. An object can have a name, a url or a command, fields that replace
+// placeholders such as {.id}, and flags that apply only to the entry.
 package targets
 
 import (
@@ -14,68 +15,71 @@ import (
 )
 
 const (
-	// MaxSize is the size of the largest targets file, in bytes.
+	// MaxSize is the maximum size of a targets file in bytes.
 	MaxSize = 16 << 20
-	// maxYAML is the size of the largest YAML list, in bytes. The YAML parser takes 100 times as much memory.
+	// maxYAML is the maximum size of a YAML list in bytes. It is lower because the YAML parser needs about 100
+	// times as much memory.
 	maxYAML = 4 << 20
-	// maxText is the length of the longest item, name or URL, in bytes. Linux allows arguments of twice this
-	// length.
+	// maxText is the maximum length of an item, a name or a URL in bytes. It is half of the maximum length of an
+	// argument on Linux.
 	maxText = 64 << 10
-	// maxEntries is the highest number of entries in a file.
+	// maxEntries is the maximum number of entries in a file.
 	maxEntries = 1_000_000
 )
 
-// A Config sets how a file is read.
+// A Config determines how Read interprets a file.
 type Config struct {
 	// Name is the name of the file in errors. "-" means stdin.
 	Name string
-	// Template is the URL or command that the entries fill. If it is nil, each entry is a target by itself.
+	// Template is a URL or command whose placeholders the entries replace. If Template is nil, each entry
+	// describes a target by itself.
 	Template *Template
-	// Texts are the values of flags that the entries fill, too.
+	// Texts are flag values whose placeholders the entries replace, too.
 	Texts []Text
-	// Keys means that each entry is the key of an element in a list: a text, or an object with only a name.
+	// Keys is true if each entry is the key of an element in a list. Such an entry is a text, or an object with
+	// only a name.
 	Keys bool
 }
 
-// A File is a targets file that was read.
+// A File is the content of a targets file.
 type File struct {
 	// Name is the name of the file in errors.
 	Name string
-	// Entries are the targets in the order of the file, without repeated entries.
+	// Entries lists the targets in the order of the file. It does not contain repeated entries.
 	Entries []*Entry
-	// Repeats is the number of entries that were left out because they repeat an earlier entry.
+	// Repeats is the number of entries that Entries does not contain because they repeat an earlier entry.
 	Repeats int
 
 	config Config
-	known  map[string]bool // by identity: true if there is such an entry
-	named  map[string]int  // the lines of entries, by name
+	known  map[string]bool // the identities of all entries
+	named  map[string]int  // the line of each entry that has a name, by name
 	count  int
 }
 
-// An Entry is a target, with either a URL or a Command. If [Config.Keys] is set, an Entry is the key of an element, and
-// only its Name is used.
+// An Entry describes a target by a URL or a Command. If [Config.Keys] is set, an Entry is the key of an element,
+// and only its Name is set.
 type Entry struct {
-	Line int // from 1
+	Line int // the line number, counted from 1
 	// Name is the name in the entry. If the entry is a text that fills a template or is a key, Name is the item.
 	// It is "" for an entry without a name.
 	Name string
-	// Item is the value of {}: the text of the entry, or the name of an object.
+	// Item replaces the placeholder {}. It is the entry's text, or the name of an object.
 	Item    string
 	URL     string
 	Command []string
-	// Settings are the flags that the entry sets, in the order of the entry.
+	// Settings lists the flags that the entry sets, in the order of the file.
 	Settings []Setting
 }
 
-// A Setting is a flag with its values. Flag is a key of the entry; the caller checks whether there is such a
-// flag.
+// A Setting is a flag with its values. The field Flag is a key in the file: the caller must check whether such a
+// flag exists.
 type Setting struct {
 	Flag  string
 	Texts []string
 }
 
-// Read reads text, the content of a targets file. The error is an [*Error] about the first problem. The result
-// is then incomplete.
+// Read parses text, the content of a targets file. If text is invalid, Read returns an [*Error] for the first
+// problem it finds, and an incomplete File.
 func Read(text []byte, c Config) (*File, error) {
 	f := &File{Name: c.Name, config: c, known: make(map[string]bool), named: make(map[string]int)}
 	if c.Name == "-" {
@@ -92,7 +96,7 @@ func Read(text []byte, c Config) (*File, error) {
 	return f, err
 }
 
-// check returns an error if text is too large, or is not UTF-8 without NUL bytes.
+// check returns an error if text is too large, contains a NUL byte, or is not valid UTF-8.
 func check(text []byte) error {
 	switch nul := bytes.IndexByte(text, 0); {
 	case len(text) > MaxSize:
@@ -107,8 +111,8 @@ func check(text []byte) error {
 	return nil
 }
 
-// read reads text in its format. The start of the first line that is neither blank nor a comment shows the
-// format.
+// read detects the format of text, and reads the entries. The format depends on the first line that is neither
+// blank nor a comment.
 func (f *File) read(text []byte) error {
 	at := 0
 	for line := range bytes.Lines(text) {
@@ -129,12 +133,14 @@ func (f *File) read(text []byte) error {
 	return f.readLines(string(text))
 }
 
-// isYAMLEntry reports whether line starts an entry of a YAML list. line has no leading space.
+// isYAMLEntry reports whether line looks like the start of an entry in a YAML list. The line must not have leading
+// space.
 func isYAMLEntry(line string) bool {
 	return len(line) > 1 && line[0] == '-' && (line[1] == ' ' || line[1] == '\t')
 }
 
-// readLines reads plain lines. It returns an error with a hint if a line looks like an entry in another format.
+// readLines reads entries that are plain lines. It returns an error with a hint if a line looks like an entry in a
+// different format.
 func (f *File) readLines(text string) error {
 	number := 0
 	for line := range strings.Lines(text) {

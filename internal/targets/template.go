@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// A Template is a URL or a command that each entry fills.
+// A Template is a URL or a command with placeholders that entries replace.
 type Template struct {
-	url    Text   // without a source if the template is a command
+	url    Text   // the URL; the zero Text if the template is a command
 	args   []Text // the arguments of a command; nil for a URL
-	lists  bool   // several entries may fill the template at once
-	sample string // the URL with a 0 for each field
+	lists  bool   // whether several entries may fill the template at the same time
+	sample string // the URL with "0" in place of each placeholder
 }
 
 const escapedBrace = "a brace itself is written %7B"
 
-// ParseURL parses s, a URL that contains {} or {.field}. If isSame is true, the URL may do without them, since
-// entries fill other texts. The error is an [*Error] that repeats at most a field. The caller checks whether a
-// filled URL can be requested.
+// ParseURL parses s, a URL with the placeholders {} or {.field}. If isSame is true, the URL may lack placeholders,
+// because the entries differ in other texts. Any error is an [*Error], and its message repeats at most the name of
+// a field. ParseURL does not check whether the URL is valid after the placeholders are replaced.
 func ParseURL(s string, isSame bool) (*Template, error) {
 	for _, braces := range regexp.MustCompile(`\{[^}]*\}?`).FindAllString(s, -1) {
 		name, isClosed := strings.CutSuffix(braces[1:], "}")
@@ -45,7 +45,7 @@ func ParseURL(s string, isSame bool) (*Template, error) {
 	case regexp.MustCompile(`%[^{]?\{`).MatchString(s):
 		return nil, wrong(0, escapedBrace, "the URL has a { within a character that is escaped with %%")
 	}
-	removed := 0 // bytes of the URL before a field that the sample does not have
+	removed := 0 // how many bytes shorter the sample is up to the current placeholder
 	for i := range t.url.holes {
 		h := &t.url.holes[i]
 		h.place = placeOf(t.sample, h.start-removed)
@@ -54,8 +54,8 @@ func ParseURL(s string, isSame bool) (*Template, error) {
 	return t, nil
 }
 
-// Fields returns the fields of the template, in their order. "" stands for the item. t may be nil, which has no
-// fields.
+// Fields returns the names of the fields in the template, in order. The name "" stands for the placeholder {}. If
+// t is nil, Fields returns nil.
 func (t *Template) Fields() []string {
 	switch {
 	case t == nil:
@@ -66,9 +66,9 @@ func (t *Template) Fields() []string {
 	return t.url.Fields()
 }
 
-// Batch prepares t for entries that are only keys, so that up to most entries fill t at once. The error is an
-// [*Error]. Batch fails if t has a field of an object. It also fails if most is above 1 and {} is in the host or
-// the port.
+// Batch prepares t for entries that are keys. Then up to most entries fill the template at the same time. It
+// returns an [*Error] if t contains a field such as {.id}, because a key has no fields. If most is greater than 1,
+// it also returns an [*Error] if {} is part of the host or the port.
 func (t *Template) Batch(most int) error {
 	t.lists = most > 1
 	for _, h := range t.url.holes {
@@ -82,13 +82,15 @@ func (t *Template) Batch(most int) error {
 	return nil
 }
 
-// Fill returns the URL or the command filled with items. A URL has the items joined by commas. In a command, an
-// argument {} becomes an argument for each item.
+// Fill returns the URL or the command after replacing {} with items. In a URL, it joins the items with commas. In
+// a command, an argument that is just {} becomes one argument per item, and {} in other arguments becomes the
+// items joined with commas.
 func (t *Template) Fill(items []string) (url string, command []string, err error) {
 	return t.fill(map[string][]string{"": items})
 }
 
-// fill returns the URL or the command filled with values, by the names of the fields.
+// fill returns the URL or the command after replacing its placeholders. The map values holds the values for each
+// field by name. The name "" stands for {}.
 func (t *Template) fill(values map[string][]string) (url string, command []string, err error) {
 	if t.args == nil {
 		url, err = t.fillURL(values)
@@ -98,15 +100,16 @@ func (t *Template) fill(values map[string][]string) (url string, command []strin
 	return url, command, err
 }
 
-// fillURL returns the URL filled with values. Several values of a field are joined by commas.
+// fillURL returns the URL after replacing its placeholders with values. It joins several values for the same
+// placeholder with commas.
 //
-// Each value is escaped for its place, so that it cannot start another part of the URL. A value in the path is
-// always one segment, and cannot leave its position in the path. A value in the query cannot add a parameter.
-// Only a field in the host or the port changes the host or the port. A field that is the whole host and port
-// takes "host", "host:port" and "[IPv6]:port".
+// Each value is escaped so that it cannot change any other part of the URL. A value in the path is always part of
+// one path segment, and cannot turn the segment into "." or "..". A value in the query cannot add a parameter. A
+// value can only change the host or the port if the placeholder is in the host or the port. A placeholder that
+// stands for both the host and the port accepts "host", "host:port" and "[IPv6]:port".
 //
-// Unsafe bytes in the path of the template are escaped, too. Otherwise [net/url.URL] would escape the whole path
-// again, and an escaped slash in a value would become a slash.
+// fillURL also escapes unsafe bytes in the template's own path. Otherwise [net/url.URL] would escape the whole
+// path again, and an escaped slash in a value would become a slash.
 func (t *Template) fillURL(values map[string][]string) (string, error) {
 	filled, err := t.url.fill(values)
 	if err == nil && dotSegments(filled) > dotSegments(t.sample) {
@@ -119,16 +122,16 @@ func (t *Template) fillURL(values map[string][]string) (string, error) {
 	return filled[:start] + escapeUnsafe(filled[start:end]) + filled[end:], nil
 }
 
-// ParseCommand returns a template for a command that entries fill. The error is an [*Error]. At least one of
-// args must contain [Item], but not the program. No [Item] may be in the script of a shell, since the shell
-// would run the text of an entry.
+// ParseCommand returns a template for the command args. At least one argument must contain [Item], but the
+// program, args[0], must not contain it. An [Item] within a shell script is an error, because the shell would
+// execute text from the targets file. Any error is an [*Error].
 func ParseCommand(args []string) (*Template, error) {
 	if strings.Contains(args[0], Item) {
 		return nil, wrong(0, "without a command, each entry is a URL, or an object with a url or a command",
 			"{} is no program: items fill the arguments of a command")
 	}
 	words := strings.Join(args, "\x00")
-	isCmd := regexp.MustCompile(`(?i)(?:^|[/\\:])cmd(?:\.exe)?[. ]*$`).MatchString(args[0]) // in cmd, an item in any argument may become a flag
+	isCmd := regexp.MustCompile(`(?i)(?:^|[/\\:])cmd(?:\.exe)?[. ]*$`).MatchString(args[0]) // with cmd.exe, an item in any argument may become a flag
 	for at := range words {
 		if strings.HasPrefix(words[at:], Item) && (isCmd || isInScript(words[:at])) {
 			return nil, wrong(0, `give it to the script as an argument: sh -c 'echo "$1"' sh {}`,
@@ -146,10 +149,10 @@ func ParseCommand(args []string) (*Template, error) {
 	return t, nil
 }
 
-// fillCommand returns the arguments filled with items. Only [Item] is replaced; other braces stay. An argument
-// that is equal to [Item] becomes an argument for each item. Any other argument has the items joined by commas.
-// It fails if an argument starts with "-" only because of an item: the program would read the argument as a
-// flag.
+// fillCommand returns the arguments after replacing [Item] with items. Other braces do not change. An argument
+// that is just [Item] becomes one argument per item. In other arguments, the items are joined with commas.
+// fillCommand returns an error if an item makes an argument start with "-", because the program would interpret
+// the argument as a flag.
 func (t *Template) fillCommand(items []string) (command []string, err error) {
 	for i, arg := range t.args {
 		parts := [][]string{items}
@@ -157,7 +160,7 @@ func (t *Template) fillCommand(items []string) (command []string, err error) {
 			parts = slices.Collect(slices.Chunk(items, 1))
 		}
 		for _, part := range parts {
-			filled, _ := arg.fill(map[string][]string{"": part}) // an item fits everywhere
+			filled, _ := arg.fill(map[string][]string{"": part}) // in an argument, any item is valid
 			isJoined := t.lists && arg.source != Item && arg.holes != nil
 			switch {
 			case isJoined && len(items) == 1 && strings.Contains(items[0], ","):
@@ -171,11 +174,11 @@ func (t *Template) fillCommand(items []string) (command []string, err error) {
 	return command, nil
 }
 
-// isInScript reports whether a position in a command is inside a script that a shell runs. before holds the
-// earlier arguments and the start of the current argument, separated by NUL bytes.
+// isInScript reports whether a position in a command is inside a script that a shell executes. The string before
+// is the part of the command before the position: the arguments, separated by NUL bytes.
 //
-// A script is in the argument of a flag such as -c, or follows that flag, other flags, and the names of options.
-// Some programs, such as watch, run all of their arguments.
+// A script is the value of a flag such as -c, or an argument after that flag, perhaps with more flags and option
+// names between them. Some programs, such as watch, pass all of their arguments to a shell.
 func isInScript(before string) bool {
 	const (
 		words  = `\x00(?:[^\x00]*\x00)*`
@@ -184,7 +187,7 @@ func isInScript(before string) bool {
 		flag   = `(?:-\w*c[^\x00]*|--(?:init-)?c[omand]*(?:=[^\x00]*)?)`
 		behind = `\x00(?:[-+]\w*o[^\x00]*\x00[^\x00]*\x00|[-+][^\x00]+\x00)*[^\x00]*`
 	)
-	found := func(programs, rest string) bool { // Windows ignores dots and blanks at the end of a name
+	found := func(programs, rest string) bool { // Windows ignores dots and blanks at the end of a file name
 		return regexp.MustCompile(`(?is)(?:^|[\x00/\\:])(?:` + programs + `)(?:\.exe)?[. ]*` + rest).MatchString(before)
 	}
 	return found(shells, words+flag+`(?:`+behind+`)?$`) ||

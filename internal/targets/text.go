@@ -10,43 +10,44 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// Item is the part of a text that is replaced by the text of an entry.
+// Item is the placeholder that the text of an entry replaces.
 const Item = "{}"
 
-// A Form is the form of a text that entries fill. It determines how values are escaped.
+// A Form is the kind of text that contains placeholders. It determines how values are escaped.
 type Form uint8
 
 // The forms.
 const (
-	Plain    Form = iota // a header: values stay as they are
-	Path                 // a path of --follow: values are escaped, and {.field} is a field of the response, not of the entry
-	Body                 // JSON, where a value is part of a string or a whole value; or an HTML form
-	argument             // an argument of a command: values stay as they are, and only {} is replaced
-	address              // a URL: values are escaped for their part of the URL
+	Plain    Form = iota // a header: values are not escaped
+	Path                 // a path in --follow: values are escaped; only {} is a placeholder, because {.field} is a field of the response
+	Body                 // a request body: in JSON, a value is part of a string or a whole JSON value; in an HTML form, values are escaped
+	argument             // an argument of a command: values are not escaped; only {} is a placeholder
+	address              // a URL: values are escaped as the part of the URL requires
 )
 
-// A Text is a text with {} or {.field}: a URL, an argument of a command, or the value of a flag.
+// A Text is a URL, an argument of a command, or a flag's value, with the placeholders {} or {.field}.
 type Text struct {
-	Flag   string // "" for a URL and an argument
+	Flag   string // the name of the flag; "" for a URL and an argument
 	form   Form
 	source string
 	holes  []gap
 }
 
-// A gap is a part of a text that is replaced by a value.
+// A gap is a placeholder in a text.
 type gap struct {
-	start, end int    // in the source
-	field      string // "" is the item
-	place      place  // in a URL
+	start, end int    // offsets in the source
+	field      string // the name of the field; "" for {}
+	place      place  // the part of the URL that contains the gap; not used in other texts
 }
 
-// holePattern matches {} and {.field}. Its group is the name of the field.
+// holePattern matches {} and {.field}. Its first group is the name of the field.
 var holePattern = words.Pattern(`\{\s*(?:\.([A-Za-z_][A-Za-z0-9_-]*))?\s*\}`)
 
-// HasHole reports whether text contains {} or {.field}.
+// HasHole reports whether text contains a placeholder: {} or {.field}.
 func HasHole(text string) bool { return holePattern().MatchString(text) }
 
-// newText returns source with its holes. Only in a URL are braces with space inside a hole.
+// newText returns a Text for source with its placeholders. Braces that contain only space are a placeholder in a
+// URL, but not in other texts.
 func newText(flag string, form Form, source string) Text {
 	t := Text{Flag: flag, form: form, source: source}
 	for _, at := range holePattern().FindAllStringSubmatchIndex(source, -1) {
@@ -59,8 +60,8 @@ func newText(flag string, form Form, source string) Text {
 	return t
 }
 
-// ParseTexts returns the values sources of flag. It returns nil if no value has a field. The error is an
-// [*Error]: in JSON, {} outside of a string would be ambiguous.
+// ParseTexts parses sources, the values of a flag. It returns nil if no value contains a placeholder. In JSON, a
+// {} outside of a string is an error of type [*Error], because it could also be an empty object.
 func ParseTexts(flag string, form Form, sources []string) (texts []Text, err error) {
 	hasHole := false
 	for _, source := range sources {
@@ -79,7 +80,7 @@ func ParseTexts(flag string, form Form, sources []string) (texts []Text, err err
 	return texts, nil
 }
 
-// Fields returns the names of the fields in t, in their order. "" stands for the item.
+// Fields returns the names of the fields in t, in order. The name "" stands for the placeholder {}.
 func (t Text) Fields() (names []string) {
 	for _, h := range t.holes {
 		names = append(names, h.field)
@@ -87,9 +88,10 @@ func (t Text) Fields() (names []string) {
 	return names
 }
 
-// fill returns t filled with values, by the names of the fields. Several values of a field are joined by commas.
-// It fails if a value cannot be in its place, or if only a value makes the value of a flag start with @: the flag
-// would then read a file.
+// fill returns t after replacing its placeholders. The map values holds the values for each field by name. The
+// name "" stands for {}. Several values for the same placeholder are joined with commas. fill returns an error if
+// a value is not valid where the placeholder stands. It also returns an error if a value makes the flag's value
+// start with "@", because the flag would then read a file.
 func (t Text) fill(values map[string][]string) (string, error) {
 	var b strings.Builder
 	end := 0
@@ -115,7 +117,7 @@ func (t Text) fill(values map[string][]string) (string, error) {
 	return filled, nil
 }
 
-// escape returns value escaped for the place of h in t.
+// escape returns value, escaped as the position of the placeholder h in t requires.
 func (t Text) escape(value string, h gap) (string, error) {
 	switch {
 	case t.form == address:
@@ -135,13 +137,13 @@ func (t Text) escape(value string, h gap) (string, error) {
 	return value, nil
 }
 
-// isJSON reports whether t looks like a JSON object or list. A field of t may be in the place of a value.
+// isJSON reports whether t looks like a JSON object or a JSON list. Its values may contain placeholders.
 func (t Text) isJSON() bool {
 	text := strings.TrimSpace(t.source)
 	return strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") && !strings.HasPrefix(text, Item) && text[1] != '.'
 }
 
-// inString reports whether text ends within a JSON string.
+// inString reports whether the end of text is inside a JSON string.
 func inString(text string) bool {
 	isOpen := false
 	for i := 0; i < len(text); i++ {
@@ -155,25 +157,25 @@ func inString(text string) bool {
 	return isOpen
 }
 
-// quote returns value as a JSON string. Unlike json.Marshal, it leaves <, > and & as they are.
+// quote returns value as a JSON string. Unlike json.Marshal, it does not escape <, > and &.
 func quote(value string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.Encode(value) // every string has a JSON form
+	e.Encode(value) // every string can be encoded
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// An Error is an error in a targets file or a template. Its message repeats nothing from the file except keys
-// and fields, since values may be secret.
+// An Error is an error in a targets file or a template. Its message contains no part of the file except keys and
+// field names, because values may be secret.
 type Error struct {
-	File string // "" for a template
-	Line int    // from 1; 0 if the error concerns the whole file
+	File string // the name of the file; "" for a template
+	Line int    // the line number, counted from 1; 0 if the error concerns the whole file
 	Err  error
-	Hint string // "" if there is no hint
+	Hint string // a hint for the user, or ""
 }
 
-// Error returns the position and the message: "targets.yaml:14: until: it is empty".
+// Error returns the message, after the file and the line if they are known: "targets.yaml:14: until: it is empty".
 func (e *Error) Error() string {
 	switch {
 	case e.File == "":
@@ -184,15 +186,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
 }
 
-// Unwrap returns the error without its position.
+// Unwrap returns the error without its position in the file.
 func (e *Error) Unwrap() error { return e.Err }
 
-// wrong returns an error about line. [Read] adds the name of the file.
+// wrong returns an [*Error] for the given line, with a formatted message. [Read] adds the name of the file.
 func wrong(line int, hint, format string, args ...any) *Error {
 	return &Error{Line: line, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// hole returns field in the form that a template has: {} or {.field}.
+// hole returns the placeholder for field: {.field}, or {} if field is "".
 func hole(field string) string {
 	if field == "" {
 		return Item
@@ -200,7 +202,7 @@ func hole(field string) string {
 	return "{." + field + "}"
 }
 
-// A place is a part of a URL that a value is put into.
+// A place is the part of a URL that contains a placeholder.
 type place uint8
 
 const (
@@ -208,7 +210,7 @@ const (
 	inQuery           // in the query or the fragment
 	inHost            // in the host name, or in the user name or password before it
 	inPort            // in the port
-	inAuthority       // the field is the whole host and port
+	inAuthority       // the placeholder stands for both the host and the port
 )
 
 // placeOf returns the part of the URL u that contains the byte at the offset at.
@@ -231,7 +233,7 @@ func placeOf(u string, at int) place {
 	return inHost
 }
 
-// pathOf returns the offsets of the start and the end of the path in the URL u.
+// pathOf returns the offsets of the start and the end of the path in the URL u. The URL may be relative.
 func pathOf(u string) (start, end int) {
 	end = strings.IndexAny(u+"?", "?#")
 	scheme, rest, absolute := strings.Cut(u[:end], "://")
@@ -241,14 +243,15 @@ func pathOf(u string) (start, end int) {
 	return end - len(rest) + strings.IndexByte(rest+"/", '/'), end
 }
 
-// The texts that a host name, a port, or a host and a port consist of.
+// Patterns for a valid host name, for a port, and for a host with an optional port.
 var (
 	hostName  = words.Pattern(`^[A-Za-z0-9._-]+$`)
 	port      = words.Pattern(`^[0-9]+$`)
 	authority = words.Pattern(`^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\])(?::[0-9]{1,5})?$`)
 )
 
-// escape returns text escaped for the place p. The error is the reason why text cannot be there.
+// escape returns text, escaped as the part p of a URL requires. If text is not valid there, it returns an error
+// that continues the sentence "the text ...".
 func (p place) escape(text string) (string, error) {
 	switch {
 	case p == inPath:
@@ -265,8 +268,8 @@ func (p place) escape(text string) (string, error) {
 	return text, nil
 }
 
-// dotSegments returns the number of segments "." and ".." in the path of the URL u. When the URL is resolved,
-// these segments are removed, and ".." removes the previous segment (RFC 3986 section 5.2.4).
+// dotSegments returns the number of "." and ".." segments in the path of the URL u. Resolving the URL removes
+// these segments, and ".." also removes the previous segment (RFC 3986, section 5.2.4).
 func dotSegments(u string) int {
 	start, end := pathOf(u)
 	n := 0
@@ -278,7 +281,8 @@ func dotSegments(u string) int {
 	return n
 }
 
-// escapeUnsafe returns path after escaping the bytes that must not be in a path (RFC 3986 section 3.3).
+// escapeUnsafe escapes the bytes in path that are not valid in a URL path (RFC 3986, section 3.3). It does not
+// escape existing escape sequences again.
 func escapeUnsafe(path string) string {
 	var b strings.Builder
 	for i := range len(path) {
