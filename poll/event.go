@@ -62,8 +62,8 @@ type Event struct {
 	Verdict     status.Verdict
 	Took        time.Duration
 	// Threshold is how often in a row, and for how long, State.Status must be seen before it ends the wait
-	// (EventAttempt, EventMessage). State.Streak and State.Since show how far the wait has come. Threshold is
-	// zero if that status cannot end a wait.
+	// (EventAttempt, EventMessage). State.Streak is how often it has been seen so far, and State.Since is the
+	// time when it was first seen. Threshold is zero if that status cannot end a wait.
 	Threshold Threshold
 
 	// Outcome is the result of the wait (EventEnd).
@@ -155,7 +155,7 @@ type Outcome struct {
 	// Value is free for use by [Poller.Finalize]. Package poll does not set it.
 	Value any
 	// Notes explain why no verdict ended the wait. For example, a verdict did not reach its threshold, a rule
-	// was never evaluated, a rule was always unknown, or a different rule would have matched.
+	// was never evaluated, the value of a rule was always unknown, or a different rule would have matched.
 	Notes []string
 }
 

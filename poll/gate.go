@@ -30,7 +30,8 @@ const (
 )
 
 // A gate limits how many attempts run at the same time. Before it starts, an attempt passes three limits in
-// this order: the ParallelOrigin of its origin, the limiter, and the Parallel workers that all origins share.
+// this order: the limit of its origin (ParallelOrigin), the limiter, and the limit for all origins together
+// (Parallel).
 type gate struct {
 	origins map[string]*origin
 	workers *semaphore.Weighted
@@ -145,7 +146,7 @@ func (g *gate) work(ctx context.Context) (stop func(), err error) {
 	var mu sync.Mutex
 	mu.Lock()
 	defer mu.Unlock()
-	held := g.workers // nil once the attempt has ended
+	held := g.workers // the semaphore that the attempt occupies; nil once the attempt has ended
 	var slow *time.Timer
 	slow = time.AfterFunc(slowAfter, func() {
 		mu.Lock()
@@ -178,8 +179,8 @@ type paced struct {
 	visited sync.Map                  // set of the origins that this attempt has sent requests to
 }
 
-// newPaced returns a paced for the next attempt of w, or nil if w has no limiter. The result is not nil if the
-// plan names no origin, because the probe may send requests all the same.
+// newPaced returns a paced for the next attempt of w, or nil if w has no limiter. It returns a paced even if
+// w's plan names no origin, because the probe may send requests all the same.
 func newPaced(w *wait) *paced {
 	if w.limiter == nil {
 		return nil
@@ -247,7 +248,7 @@ func (p *paced) Done(origin string, o status.Observation) (again bool) {
 
 // feedBack tells the limiter about a rejected request, or about the quota that a response reports. It does so
 // for the origin that returned the response, and for the origin of the request unless a redirect led to another
-// origin. It returns how long the origin is closed, or nil if the origin is open.
+// origin. It returns the resulting pause of the origin, or nil if further requests may be sent.
 func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict) *limit {
 	h := meaning.Of(o)
 	refused := v.Status == status.Throttled || h.RefusedForLoad(o) // a rule cannot hide a refusal from the limiter

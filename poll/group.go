@@ -34,8 +34,8 @@ type Group struct {
 	FailFast bool
 
 	// Parallel is the maximum number of concurrent attempts; 0 means 50. An attempt that takes longer than 5 s
-	// no longer counts toward Parallel, but still counts toward ParallelOrigin. There are at most four times
-	// Parallel attempts in total, without the attempts that receive a stream, which count toward neither.
+	// no longer counts toward Parallel, but still counts toward ParallelOrigin. The total number of attempts is
+	// at most four times Parallel. An attempt that receives a stream does not count toward any of these limits.
 	Parallel int
 	// ParallelOrigin returns the maximum number of concurrent attempts at an origin: the scheme, host and port
 	// of a URL, the program of a command, or the [Plan.Origin] of another probe. If it returns 0, or if

@@ -19,10 +19,10 @@ import (
 
 // Elements makes the elements of a probe's responses targets. Only the field Each is required.
 //
-// The wait is over once all known elements have ended. With Known or Expect, this means immediately. Without
-// them, a second response must confirm that there are no further elements: it must show the same elements, and
-// its attempt must start at least 5 s later, or be the last one before the deadline. A response that may be
-// incomplete, for example after a redirect to another page, does not count as either response.
+// The wait ends when all known elements have ended. If neither Known nor Expect is set, a second response must
+// then confirm that there are no further elements: it must show the same elements, and its attempt must start
+// at least 5 s later, or be the last attempt before the deadline. A response that may be incomplete, for
+// example after a redirect to another page, does not count as either response.
 //
 // A response that is unsuccessful or incomplete, or that contains no list, is evaluated as a whole instead of
 // element by element. If two elements on one page have the same name, the response is an ERROR.
@@ -277,7 +277,9 @@ func (l *list) evaluate(ctx context.Context, response *conclusion, w *wait, last
 	w.record(e.last)
 }
 
-// view returns the observation of w's element, derived from the observation of a complete response.
+// view returns the observation of w's element, derived from the observation of a complete response. If the
+// response lacks the element, the observation's Presence is Missing. It is Gone if the element was shown
+// before, and two consecutive complete responses lack it.
 func (l *list) view(response *status.Observation, w *wait, last *expr.Doc) status.Observation {
 	o, e := *response, w.element
 	o.Attempt, o.Target = w.Attempts, w.p.Target

@@ -47,7 +47,7 @@ type listing struct {
 // allows. previous is the wait that the schedule returned.
 func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, previous time.Duration) {
 	wait, previous := max(0, s.Due.Sub(now)), s.Previous
-	if s.Due.IsZero() { // otherwise Due was set by an earlier run
+	if s.Due.IsZero() { // Due is set only if an earlier run planned the attempt
 		wait, previous = s.waitWithoutDeadline(of, now)
 	}
 	if s.deadline.IsZero() {
@@ -296,10 +296,10 @@ func (s *standing) hintTooLong(now time.Time) bool {
 	return s.isThrottled() && s.Hint != nil && !s.deadline.IsZero() && s.Hint.Wait >= s.deadline.Sub(now)
 }
 
-// isToConfirm reports whether the current status is SUCCESS, but its threshold is not reached.
+// isToConfirm reports whether the current status is SUCCESS, but its threshold has not been reached.
 func (s *standing) isToConfirm() bool { return s.Status == status.Success && s.isUnconfirmed() }
 
-// isUnconfirmed reports whether the current status is SUCCESS or ERROR, but its threshold is not reached.
+// isUnconfirmed reports whether the current status is SUCCESS or ERROR, but its threshold has not been reached.
 func (s *standing) isUnconfirmed() bool { return s.Status.Ends() && s.Streak > 0 && !s.decided() }
 
 // toHold returns how much longer the current verdict has to last to reach the For of its threshold. It returns

@@ -102,9 +102,8 @@ type Threshold struct {
 	// interrupt the count, unless a rule for SUCCESS reads a JSON document.
 	Times int
 	// For is how long the verdict must last, from the first attempt with the verdict to the start of the last
-	// attempt. 0 means no minimum. If there was a pause between two runs, or two steps, that exceeds the
-	// scheduled wait by more than 2 s, the time starts again, because nobody observed the operation during the
-	// pause.
+	// attempt. 0 means no minimum. If the pause between two runs, or between two steps, exceeds the scheduled
+	// wait by more than 2 s, the time starts again, because nobody observed the operation during the pause.
 	For time.Duration
 }
 

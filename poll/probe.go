@@ -42,7 +42,7 @@ type Attempt struct {
 	limits *limits // nil if the attempt does not belong to a running wait
 }
 
-// limits holds what a wait imposes on the requests of one attempt.
+// limits holds the settings that a wait applies to the requests of one attempt.
 type limits struct {
 	request.Attempt          // only the fields Pace, Timeout and Anew are set
 	continues       bool     // the wait uses Report.Next, so an HTTP may start or follow an operation
@@ -89,7 +89,7 @@ type Report struct {
 	// Next is the probe for the next attempt. Nil means the same probe again.
 	Next Probe
 	// Position describes Next as JSON, so that a later run can continue: [Plan.Resume] of the original probe
-	// turns it back into the probe Next. It may contain cookies, but no header and no other credentials, which
+	// recreates Next from Position. Position may contain cookies, but no header and no other credentials, which
 	// come from the original probe. Nil means that a later run can use the original probe.
 	Position json.RawMessage
 	// Result is the probe that fetches the operation's result, if the Observation means SUCCESS and the result

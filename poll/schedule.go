@@ -166,7 +166,7 @@ func (l *loop) admit(line *line) {
 	}
 }
 
-// next plans w's next attempt after an attempt, and ends the run if the group's goal is now decided.
+// next plans w's next attempt when an attempt has ended. It ends the run if the group's goal is now decided.
 func (l *loop) next(w *wait) {
 	defer l.lock()()
 	l.plan(w)
@@ -202,7 +202,8 @@ func (a *agenda) Pop() any {
 	return x
 }
 
-// wakeAt adds an appointment for w to the agenda. If it is the first one, wakeAt wakes the loop.
+// wakeAt adds an appointment for w to the agenda. If the appointment becomes the first of the agenda, wakeAt
+// wakes the loop.
 func (l *loop) wakeAt(w *wait, at time.Time) {
 	heap.Push(&l.agenda, appointment{at, w})
 	if l.agenda[0].wait != w {

@@ -106,7 +106,8 @@ func (f *Fleet) origin(name string) *origin {
 	return o
 }
 
-// limitOf returns a string that is equal for two origins only if they share one limit.
+// limitOf returns a string that identifies the limit of the origin with this name. Origins that share a limit
+// have the same string.
 func (f *Fleet) limitOf(name string) string {
 	if f.o.Name != "" {
 		return "name " + f.o.Name
@@ -141,7 +142,7 @@ func (o *origin) change(f *Fleet, step func(l *limit, now int64)) (shared bool) 
 	return shared
 }
 
-// at returns the last shared record, with its times converted to a clock that shows the time now.
+// at returns the last shared record with its times converted to another clock, whose current time is now.
 func (o *origin) at(now int64) limit {
 	l := o.shared
 	by := now - l.Seen - time.Since(o.read).Microseconds()

@@ -95,8 +95,8 @@ func (l *Record) Settle(r Rules, now int64) {
 // bound returns rate, limited to the range from least to r.Most.
 func (r Rules) bound(rate float64) float64 { return min(max(rate, least), r.Most) }
 
-// Void makes all slots invalid that were taken and not yet used. The next slot is then at the time now. A
-// request with an invalid slot must take another slot.
+// Void invalidates all slots that were taken but not yet used. The next slot is then at the time now. A request
+// with an invalid slot must take another slot.
 func (l *Record) Void(now int64) { l.Next, l.Epoch = now, now }
 
 // Rate returns the rate at the time at, in slots per second. The rate is Base at the time Since. From there it
