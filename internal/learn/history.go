@@ -1,9 +1,9 @@
-// Package learn remembers how long operations took. A [Recorder] observes a wait, and a [History] keeps the
-// durations for later runs.
+// Package learn records how long operations take. A [Recorder] observes the wait for an operation, and a [History]
+// keeps the durations for later runs.
 //
-// A history is a file of JSON lines that only its user can read. A process appends a line in one call while it
-// holds a lock. A process that is killed at any moment leaves at most one torn line, and readers drop such a
-// line.
+// A history is a file of JSON lines that only its user can read. A process appends a line with a single system
+// call, while it holds a lock. If a process is killed at any moment, at most the last line is incomplete. Readers
+// skip such a line.
 package learn
 
 import (
@@ -29,23 +29,24 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
+// The limits of a history.
 const (
-	keptRuns    = 200 // kept in a shortened file: a model is learned from half of these runs
-	maxLines    = 400 // in a file before it is shortened
-	longestName = 100 // bytes
+	keptRuns    = 200 // runs that remain in a file that is shortened; a model is learned from half of them
+	maxLines    = 400 // lines in a file before it is shortened
+	longestName = 100 // the maximum length of a name in bytes
 	extension   = ".jsonl"
 )
 
-// A History is a directory of past runs, with a file for each operation. Any number of processes may append at
-// once. The directory need not exist. A wait works without a history, so callers report its errors once and
-// otherwise ignore them.
+// A History is a directory of past runs, with one file for each operation. Any number of processes may append to
+// it at the same time. The directory need not exist. A wait works without a history, so callers should report an
+// error only once, and continue.
 type History struct {
 	Dir string
 }
 
-// CheckName returns an error if name cannot be the name of a history. The name is part of a file name: it has 1
-// to 100 bytes, no separators or control characters, and no leading dot. On Windows the name must be valid
-// there, too.
+// CheckName returns an error if name cannot be the name of an operation in a history. Because the name is part of
+// a file name, it must have 1 to 100 bytes and no leading dot, and must not contain slashes, backslashes or
+// control characters. On Windows, it must also be a valid file name.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -64,7 +65,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// List returns the sorted names of the histories. It returns nil if the directory does not exist.
+// List returns the names of the operations in the history, in sorted order. If the directory does not exist, it
+// returns nil.
 func (h History) List() ([]string, error) {
 	entries, err := os.ReadDir(h.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,15 +82,15 @@ func (h History) List() ([]string, error) {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names) // the order of a.jsonl and a-b.jsonl is not the order of a and a-b
+	slices.Sort(names) // the files have another order: a-b.jsonl precedes a.jsonl
 	return names, nil
 }
 
-// path returns the path of the file of the history name, which CheckName accepts.
+// path returns the path of the file for the operation name, which CheckName must accept.
 func (h History) path(name string) string { return filepath.Join(h.Dir, name+extension) }
 
-// Read returns the past runs of the history name, oldest first, and a warning if lines were skipped. A history
-// that does not exist has no runs.
+// Read returns the past runs of the operation name, oldest first. If it skips invalid lines, it also returns a
+// warning. If there is no file for name, it returns no runs.
 func (h History) Read(name string) (records []Record, warnings []string, err error) {
 	text, err := readAll(h.path(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,9 +106,9 @@ func (h History) Read(name string) (records []Record, warnings []string, err err
 	return records, warnings, nil
 }
 
-// Append adds the run r to the history name. It creates a missing directory with mode 0700 and a missing file
-// with mode 0600. It waits for other processes until ctx is done, and loses none of their runs. If Append fails
-// or is killed, at most r is lost.
+// Append adds the run r to the past runs of the operation name. If the directory does not exist, Append creates it
+// with mode 0700. A new file has mode 0600. Append waits until ctx is done for other processes that write, and
+// never loses their runs. If Append fails or is killed, no run except r can be lost.
 func (h History) Append(ctx context.Context, name string, r Record) error {
 	err := os.MkdirAll(h.Dir, 0o700)
 	if err == nil {
@@ -118,8 +120,8 @@ func (h History) Append(ctx context.Context, name string, r Record) error {
 	return nil
 }
 
-// Forget removes the history name while no other process writes. The error is [fs.ErrNotExist] if there is no
-// such history.
+// Forget removes the past runs of the operation name. It waits for other processes as Append does. If there are no
+// such runs, the error wraps [fs.ErrNotExist].
 func (h History) Forget(ctx context.Context, name string) error {
 	if err := h.locked(ctx, name, os.Remove); err != nil {
 		return fmt.Errorf("forget history %s: %w", name, err)
@@ -127,8 +129,8 @@ func (h History) Forget(ctx context.Context, name string) error {
 	return nil
 }
 
-// locked calls f with the path of the history name while no other process writes to the directory. The lock is a
-// file of its own, since add may replace the file of a history.
+// locked calls f with the path of the file for name, while no other process writes to the directory. The lock is a
+// separate file, because add may replace the file with the runs.
 func (h History) locked(ctx context.Context, name string, f func(path string) error) error {
 	unlock, err := system.Lock(ctx, filepath.Join(h.Dir, ".lock"))
 	if err != nil {
@@ -138,8 +140,8 @@ func (h History) locked(ctx context.Context, name string, f func(path string) er
 	return f(h.path(name))
 }
 
-// add appends the line text to the file at path. The line starts on a new line even if the last writer was
-// killed midway. If the file is long, add shortens it.
+// add appends the line text to the file at path. If the last line of the file is incomplete, because its writer
+// was killed, add starts a new line before text. If the file has become long, add shortens it.
 func add(path string, text []byte) error {
 	before, err := readAll(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -163,7 +165,7 @@ func add(path string, text []byte) error {
 	return nil
 }
 
-// shortened returns the lines of the last keptRuns runs in text, without invalid lines.
+// shortened returns the valid lines of the last keptRuns runs in text.
 func shortened(text []byte) (kept []byte) {
 	records, _, _ := parse(text)
 	for _, r := range records[max(0, len(records)-keptRuns):] {
@@ -172,7 +174,7 @@ func shortened(text []byte) (kept []byte) {
 	return kept
 }
 
-// readAll returns the content of the file at path, which has a few hundred lines at most.
+// readAll returns the content of the file at path. The file has at most a few hundred lines.
 func readAll(path string) ([]byte, error) {
 	f, err := system.OpenOwn(path, os.O_RDONLY)
 	if err != nil {
@@ -182,10 +184,11 @@ func readAll(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// An Outcome is how a run ended.
+// An Outcome states how a run ended.
 type Outcome string
 
-// The outcomes. A run with the outcome Timeout or Interrupted lasted longer than its Lo.
+// The outcomes. With Timeout or Interrupted, the end of the operation was not observed, and its duration is longer
+// than Lo.
 const (
 	Success     Outcome = "success"
 	Failure     Outcome = "failure"
@@ -193,20 +196,20 @@ const (
 	Interrupted Outcome = "interrupted"
 )
 
-// Finished reports whether the operation itself ended.
+// Finished reports whether the end of the operation was observed: o is Success or Failure.
 func (o Outcome) Finished() bool { return o == Success || o == Failure }
 
 // A Record is one past run.
 type Record struct {
 	End time.Time // the end of the wait
-	// Lo is the age of the operation at the last attempt that saw it unfinished, or 0 without such an attempt.
-	// Hi is the age at the attempt that saw the end. They are equal if the duration is known exactly. Hi is 0 if
-	// the run did not finish.
+	// Lo is the age of the operation at the last attempt that found it unfinished, or 0 if there was no such
+	// attempt. Hi is the age at the attempt that found it finished, or 0 if the run did not finish. If the
+	// duration is known exactly, Lo and Hi are equal.
 	Lo, Hi  time.Duration
 	Outcome Outcome
 }
 
-// recordLine is the JSON form of a record in the file. Times are in seconds, as in the events of poll.
+// A recordLine is the JSON form of a Record. Times are in seconds, as in the events that poll prints.
 type recordLine struct {
 	End     time.Time `json:"end"`
 	Lo      float64   `json:"lo_s"`
@@ -214,13 +217,14 @@ type recordLine struct {
 	Outcome Outcome   `json:"outcome"`
 }
 
-// encode returns the line of r for the file.
+// encode returns r as a line of the file.
 func (r Record) encode() []byte {
 	text, _ := json.Marshal(recordLine{r.End.UTC().Truncate(time.Millisecond), r.Lo.Seconds(), r.Hi.Seconds(), r.Outcome}) // never fails
 	return append(text, '\n')
 }
 
-// decodeRecord returns the record of a line in the file, or an error if the line is not a valid record.
+// decodeRecord returns the record in text, a line of the file. It returns an error if the line is not a valid
+// record.
 func decodeRecord(text []byte) (Record, error) {
 	var l recordLine
 	if err := json.Unmarshal(text, &l); err != nil {
@@ -230,7 +234,7 @@ func decodeRecord(text []byte) (Record, error) {
 	return r, r.check()
 }
 
-// check returns an error if r has an unknown outcome, no end, or times that contradict each other.
+// check returns an error if the outcome of r is unknown, if End is missing, or if its times contradict each other.
 func (r Record) check() error {
 	switch {
 	case !r.Outcome.Finished() && r.Outcome != Timeout && r.Outcome != Interrupted:
@@ -243,8 +247,8 @@ func (r Record) check() error {
 	return nil
 }
 
-// parse returns the records of text, the number of invalid lines, and the error of the first invalid line. It
-// skips empty lines.
+// parse returns the records in text. It also returns the number of invalid lines, which it skips, and as reason
+// the error of the first of them. Empty lines do not count.
 func parse(text []byte) (records []Record, skipped int, reason error) {
 	number := 0
 	for l := range bytes.Lines(text) {
@@ -265,7 +269,8 @@ func parse(text []byte) (records []Record, skipped int, reason error) {
 	return records, skipped, reason
 }
 
-// seconds converts s to a duration. A value outside the range of durations becomes the nearest duration.
+// seconds converts a number of seconds to a duration. If s is outside the range of durations, it returns the
+// nearest duration.
 func seconds(s float64) time.Duration {
 	if ns := math.Round(s * 1e9); ns < math.MaxInt64 {
 		return time.Duration(max(ns, math.MinInt64))
@@ -273,14 +278,14 @@ func seconds(s float64) time.Duration {
 	return math.MaxInt64
 }
 
-// A Past holds the past runs of an operation.
+// A Past contains the past runs of an operation, and what was learned from these runs.
 type Past struct {
-	Runs     []Record   // including runs that did not finish
-	Model    *fit.Model // nil if no run finished
-	Warnings []string   // about skipped lines
+	Runs     []Record   // all runs, including unfinished ones
+	Model    *fit.Model // nil if no run has finished
+	Warnings []string   // about lines that were skipped
 }
 
-// Fit reads the past runs of the operation name and fits a model to these runs. On an error, the Past has no model.
+// Fit reads the past runs of the operation name, and fits a model to them. If it returns an error, p.Model is nil.
 func (h History) Fit(name string, o fit.Options) (p Past, err error) {
 	p.Runs, p.Warnings, err = h.Read(name)
 	var runs []fit.Run

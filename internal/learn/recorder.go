@@ -17,37 +17,39 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Recorder learns from past runs of an operation, and records this run for later runs. An error about the
-// history never fails the wait: it becomes a warning. A nil Recorder does nothing.
+// A Recorder learns from the past runs of an operation, and records the current run for later runs. An error in
+// the history never makes a wait fail, but becomes a warning. The methods of a nil Recorder that are called during
+// a wait do nothing.
 type Recorder struct {
 	History History       // Dir is "" if the history cannot be used
-	Name    string        // of the operation
-	Age     time.Duration // the age of the operation when the wait starts
+	Name    string        // the name of the operation
+	Age     time.Duration // the age of the operation at the start of the wait
 	IsList  bool          // the operation is a list, which ends with its last element
-	// StartedAt and FinishedAt return the times of the operation from its last response. They are nil if the
-	// flags are not given.
+	// StartedAt and FinishedAt return the times when the operation started and finished from its last response.
+	// They are nil if the user did not give the flags.
 	StartedAt, FinishedAt *expr.Expr
 	Model                 *fit.Model // nil if no past run has finished
 
 	warnings []string
 	run      *Record // the record of this run; nil before the end, or if there is nothing to record
 
-	latest bracket       // after the last attempt, or the last request for the list
-	status status.Status // the last verdict; for a list, the verdict on the element that ended last
+	latest bracket       // after the last attempt, or after the last request for the list
+	status status.Status // the last verdict; for a list, the verdict on the last element that ended
 	end    bracket       // the value of latest when status last changed
-	failed poll.Outcome  // the outcome of the element that failed last
+	failed poll.Outcome  // the outcome of the last element that failed
 	broken bool          // the wait for the list itself failed
 }
 
-// A bracket is the interval that contains the end of an operation, if the end was seen. The times are ages of the
-// operation.
+// A bracket contains two ages of the operation. If an attempt observed the end of the operation, the operation
+// ended between these ages.
 type bracket struct {
-	unfinished time.Duration // the start of the last earlier attempt that saw the operation unfinished, or 0
+	unfinished time.Duration // the start of the last attempt before the current one that found the operation unfinished, or 0
 	finished   time.Duration // the end of the current attempt
 	next       time.Duration // the value of unfinished for the next attempt
 }
 
-// Read reads the past runs and fits r.Model. If the runs cannot be read, Read calls Disable.
+// Read reads the past runs, and sets r.Model to a model that is fitted to them. If it cannot read the past runs,
+// it calls Disable.
 func (r *Recorder) Read(o fit.Options) {
 	past, err := r.History.Fit(r.Name, o)
 	r.warnings, r.Model = append(r.warnings, past.Warnings...), past.Model
@@ -56,14 +58,15 @@ func (r *Recorder) Read(o fit.Options) {
 	}
 }
 
-// Disable makes r record nothing. It adds a warning that starts with what.
+// Disable stops r from recording the run. It adds a warning that consists of what, a short description of the
+// problem, and of err.
 func (r *Recorder) Disable(what string, err error) {
 	r.warnings = append(r.warnings, what+": "+err.Error())
 	r.History.Dir = ""
 }
 
-// Observe takes an event of the run, or of a list and its elements. The end of a single operation is passed to
-// End instead.
+// Observe processes an event of the run, including the events of a list and its elements. The end of a single
+// operation must be passed to End instead.
 func (r *Recorder) Observe(ev poll.Event) {
 	switch {
 	case r == nil:
@@ -78,9 +81,9 @@ func (r *Recorder) Observe(ev poll.Event) {
 	}
 }
 
-// observeAttempt takes an attempt at the operation, or a request for a list. The verdicts on the elements of the
-// list follow in later events. If a threshold requires several attempts in a row, the first attempt saw the end.
-// THROTTLED does not show whether the operation is done.
+// observeAttempt processes an attempt for the operation, or a request for a list. The verdicts on the elements of
+// the list follow in later events. If a threshold requires several attempts in a row with the same verdict, the
+// first of them observed the end. The verdict THROTTLED does not show whether the operation has ended.
 func (r *Recorder) observeAttempt(ev poll.Event) {
 	verdict := ev.State.Status
 	if ofResult(ev.Observation) {
@@ -101,17 +104,17 @@ func (r *Recorder) observeAttempt(ev poll.Event) {
 	}
 }
 
-// End takes the outcome of the run. Nothing is recorded if an earlier process has seen the end, since no attempt
-// of this process saw it.
+// End processes the outcome of the run. If an earlier process observed the end, no attempt of this process did, so
+// End records nothing.
 func (r *Recorder) End(ctx context.Context, o poll.Outcome) {
 	if r != nil {
 		r.run = r.record(ctx, o)
 	}
 }
 
-// endList takes the end of a list. The list ends when all elements have ended, or when enough elements have
-// succeeded. If an element failed and another element was given up, the run counts as timed out: the duration of
-// the whole list is unknown.
+// endList processes the end of a list. A list ends when all elements have ended, or when enough elements have
+// succeeded. If an element failed, but the wait for another element was given up, the run counts as a timeout,
+// because the duration of the whole list is unknown.
 func (r *Recorder) endList(s poll.Summary) {
 	o := poll.Outcome{Ending: s.Ending, State: poll.State{Attempts: s.Attempts}}
 	if o.Ending == poll.Failed {
@@ -125,8 +128,8 @@ func (r *Recorder) endList(s poll.Summary) {
 	}
 }
 
-// Save adds the run that has ended to the history. Callers print the result first, since Save may wait for
-// another process that holds the history.
+// Save adds the run to the history after it has ended. It may wait for another process that uses the history, so
+// callers should print the result of the run first.
 func (r *Recorder) Save(ctx context.Context) error {
 	if r == nil || r.run == nil || r.History.Dir == "" {
 		return nil
@@ -137,7 +140,7 @@ func (r *Recorder) Save(ctx context.Context) error {
 	return nil
 }
 
-// Warnings returns the problems with learning, except errors of Save.
+// Warnings returns warnings about the history, except errors of Save.
 func (r *Recorder) Warnings() []string {
 	if r == nil {
 		return nil
@@ -145,8 +148,8 @@ func (r *Recorder) Warnings() []string {
 	return r.warnings
 }
 
-// ofResult reports whether an attempt requested the result of an operation that was known to be done. o may be
-// nil.
+// ofResult reports whether o is the response to a request for the result of an operation that had ended before. If
+// o is nil, ofResult returns false.
 func ofResult(o *status.Observation) bool {
 	return o != nil && o.Result
 }
@@ -181,9 +184,9 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) *Record {
 	return run
 }
 
-// remembered returns the outcome for the history. A wait that was given up before the operation ended, for
-// whatever reason, is a timeout. The outcome is "" if the run shows nothing about the operation: no attempt was
-// made, or the probe failed.
+// remembered returns the outcome that the history keeps for o. If the wait was given up before the operation
+// ended, whatever the reason, the outcome is Timeout. The result is "" if the run contains no information about
+// the operation, because no attempt was made or the probe failed.
 func remembered(o poll.Outcome) Outcome {
 	switch {
 	case ofResult(o.Observation), o.Ending == poll.Succeeded:
@@ -199,15 +202,15 @@ func remembered(o poll.Outcome) Outcome {
 	}[o.Ending]
 }
 
-// failed reports whether the operation failed, as a rule or a successful response shows. It returns false if the
-// probe failed, as with a wrong password, and if the wait was ended from outside.
+// failed reports whether the operation itself failed, according to a rule or to a successful response. It returns
+// false if the probe failed, for example because of a wrong password, or if the wait was ended from outside.
 func failed(o poll.Outcome) bool {
 	seen := o.Observation
 	return seen != nil && o.Verdict.Status == status.Error && (o.Verdict.Rule != "" || seen.Good() && !seen.Start)
 }
 
-// took returns how long the operation ran, by the times in its last response o. It fails if a time is missing,
-// or if the operation finished before it started.
+// took returns the duration of the operation according to the times in its last response o. It returns an error if
+// a time is missing, or if the operation finished before it started.
 func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Duration, error) {
 	env := status.Environment(o)
 	env.Context = ctx
@@ -222,7 +225,7 @@ func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Durati
 	return finished.Sub(started), err
 }
 
-// instantOf returns the time that e, the expression of the flag name, evaluates to.
+// instantOf returns the time that the expression e of the flag name selects.
 func instantOf(env *expr.Env, name string, e *expr.Expr) (at time.Time, err error) {
 	value := e.Eval(env).Value()
 	if !value.Exists() {
@@ -234,38 +237,38 @@ func instantOf(env *expr.Env, name string, e *expr.Expr) (at time.Time, err erro
 	return at, nil
 }
 
-// instant parses a time in the format of RFC 3339, or a number of seconds or milliseconds since 1970.
+// instant parses a time in RFC 3339 format, or a number of seconds or milliseconds since 1970.
 func instant(text string) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
-	n := math.NaN() // null leaves n unchanged
+	n := math.NaN() // remains NaN if text is null
 	if err := json.Unmarshal([]byte(text), &n); err != nil || !(n >= 0 && n < 1e14) {
 		return time.Time{}, fmt.Errorf("%.40q is neither a time such as 2026-01-02T15:04:05Z nor a number of seconds since 1970", text)
 	}
-	if n >= 1e11 { // 1e11 seconds is the year 5138, and 1e11 milliseconds is 1973
+	if n >= 1e11 { // in milliseconds: 1e11 seconds would be in the year 5138, and 1e11 milliseconds are in 1973
 		n /= 1e3
 	}
 	return time.UnixMicro(int64(math.Round(n * 1e6))).UTC(), nil
 }
 
-// Flags are the values of the flags about learning. The zero value means that no such flag is given.
+// Flags contains the values of the flags about learning. The zero value means that none of the flags was given.
 type Flags struct {
-	Learn                 string // the name of the operation, or ""
+	Learn                 string // the name of the operation; "" to learn nothing
 	Cost                  cost
 	Age                   time.Duration
 	History               string
 	StartedAt, FinishedAt string
 }
 
-// A cost is the cost of an attempt: either a share of the median run, from 0 to 1, or a delay. The other field
-// is 0.
+// A cost is the cost of an attempt: either a share of the median run, from 0 to 1, or a delay. The field that does
+// not apply is 0.
 type cost struct {
 	share float64
 	delay time.Duration
 }
 
-// Table returns the command line flags that set the fields of a [Flags].
+// Table returns the command-line flags that set the fields of a [Flags].
 func Table() argv.Flags {
 	return argv.Flags{
 		{Name: "learn", HasVariable: true, Value: "NAME", Distinctive: true, Set: argv.Parsed(parseName, func(f *Flags, v string) { f.Learn = v }), Usage: "remember how long runs take, and poll when they end"},
@@ -277,10 +280,11 @@ func Table() argv.Flags {
 	}
 }
 
-// parseName returns name, and the error of [CheckName].
+// parseName returns name, and an error if [CheckName] does not accept it.
 func parseName(name string) (string, error) { return name, CheckName(name) }
 
-// parseCost parses a cost. "1%" is a share of the median run, from 0.0001% to 100%. "2s" is a delay above 0.
+// parseCost parses a cost: either a share of the median run from 0.0001% to 100%, such as "1%", or a delay longer
+// than 0, such as "2s".
 func parseCost(s string) (c cost, err error) {
 	if strings.HasSuffix(s, "%") {
 		c.share, err = argv.ParsePercent(s)
@@ -293,14 +297,14 @@ func parseCost(s string) (c cost, err error) {
 	return c, nil
 }
 
-// Options returns the options of a learned schedule. Its waits are from base to maxWait; 0 means that there is
-// no such limit.
+// Options returns the options for learning a schedule whose waits are from base to maxWait. A value of 0 means
+// that there is no such limit.
 func (f *Flags) Options(base, maxWait time.Duration) fit.Options {
 	return fit.Options{CostShare: f.Cost.share, Cost: f.Cost.delay, Age: f.Age, Base: base, MaxWait: maxWait}
 }
 
-// Store returns the directory of past runs, from --history or the environment of l. The directory need not
-// exist. Store fails if the environment names no directory.
+// Store returns the history in the directory that --history names, or else in the user's state directory. The
+// directory need not exist. Store returns an error if the environment of l names no state directory.
 func (f *Flags) Store(l *argv.Line) (History, error) {
 	if f.History != "" {
 		return History{Dir: f.History}, nil
@@ -309,9 +313,10 @@ func (f *Flags) Store(l *argv.Line) (History, error) {
 	return History{Dir: dir}, err
 }
 
-// Recorder returns the recorder of the operation f.Learn, with its past runs and the model of o. isList means
-// that the operation is a list. compile compiles the expression text of the flag called flag. Recorder fails if
-// an expression is wrong or missing. Past runs that cannot be read become a warning of the recorder.
+// Recorder returns a recorder for the operation f.Learn. It reads the past runs, and learns a model from them with
+// the options o. isList is true if the operation is a list. The function compile compiles text, the expression
+// that was given for flag. Recorder returns an error if such an expression is missing or invalid. If the past runs
+// cannot be read, it adds a warning to the recorder instead.
 func (f *Flags) Recorder(l *argv.Line, o fit.Options, isList bool,
 	compile func(l *argv.Line, flag, text string) (*expr.Expr, error)) (*Recorder, error) {
 	r := &Recorder{Name: f.Learn, Age: f.Age, IsList: isList}

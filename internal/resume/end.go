@@ -12,13 +12,14 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// entryOf returns an entry. The reason of a state may quote a response, so it is not kept.
+// entryOf returns an entry with the state s. It leaves out the reason of the state, because a reason may quote a
+// response.
 func entryOf(id, name string, s poll.State) entry {
 	s.Reason = ""
 	return entry{ID: id, Name: name, State: s}
 }
 
-// entry returns the entry of the target of an event.
+// entry returns the entry for the target, or the element of a list, that ev is about.
 func (l *Log) entry(ev poll.Event) entry {
 	e := entryOf(l.ids[ev.Target], ev.Target, ev.State)
 	if l.elements != "" && ev.N > 0 {
@@ -27,9 +28,10 @@ func (l *Log) entry(ev poll.Event) entry {
 	return e
 }
 
-// Observe records an event. It writes the state of a target if a run that is killed must not forget it: after a
-// start and where an operation is followed, and after a streak has ended. The state of a list is kept until the end, since
-// no event reports that.
+// Observe records an event of the run. It writes the state of a target to the file where the state must not be
+// lost if this run is killed: after a start request, after a response that names another URL to check, and after
+// an attempt that ends a streak (see endsStreak). It also writes the first state of each new element of a list.
+// The state of the list itself is written by Close, because no event reports the end of a list.
 func (l *Log) Observe(ev poll.Event) {
 	isAttempt, isWait := ev.Kind == poll.EventAttempt, ev.Kind == poll.EventWait
 	switch {
@@ -49,14 +51,17 @@ func (l *Log) Observe(ev poll.Event) {
 	}
 }
 
-// endsStreak reports whether an attempt ends a streak of the file.
+// endsStreak reports whether an attempt ends a streak in the file. A streak is a series of attempts with the same
+// status, which thresholds count. Only a streak of SUCCESS or ERROR matters.
 func (l *Log) endsStreak(ev poll.Event) bool {
 	past, _ := l.file.past(l.entry(ev).ID)
 	return past.State.Status.Ends() && ev.State.Streak == 1 && ev.State.Status != past.State.Status
 }
 
-// End records the state of a target at the end of the run. If the target has ended, the caller records that by
-// calling record, once its result was delivered: a later run looks for a result that was lost.
+// End records the state of a target at the end of the run. exit is the exit code of poll for the target. If the
+// target has ended, End leaves the recording to the function record, which the caller calls after the result of
+// the target was delivered. If the result is lost before, a later run gets the result again. In all other cases,
+// record does nothing.
 func (l *Log) End(ev poll.Event, exit int) (record func()) {
 	nothing := func() {}
 	if l == nil || ev.Outcome.Resumed || ev.State.Attempts == 0 {
@@ -72,13 +77,14 @@ func (l *Log) End(ev poll.Event, exit int) (record func()) {
 	return nothing
 }
 
-// Exit returns the exit code of a target that ended in an earlier run, nil if the file does not have the code.
+// Exit returns the exit code of a target that ended in an earlier run, or nil if the file does not contain the
+// code.
 func (l *Log) Exit(ev poll.Event) *int {
 	past, _ := l.file.past(l.entry(ev).ID)
 	return past.Exit
 }
 
-// Err returns the error that keeps a later run from continuing the wait, or nil.
+// Err returns the error that prevents a later run from continuing the wait, or nil.
 func (l *Log) Err() error {
 	if l == nil {
 		return nil
@@ -86,7 +92,7 @@ func (l *Log) Err() error {
 	return l.file.problem()
 }
 
-// Fate returns the fate of the file of l after a wait with an ending. It returns Over if l is nil.
+// Fate returns the fate of the file after a wait with the given ending. If l is nil, it returns Over.
 func (l *Log) Fate(how poll.Ending) Fate {
 	if l == nil {
 		return Over
@@ -94,7 +100,7 @@ func (l *Log) Fate(how poll.Ending) Fate {
 	return fateOf(how, l.worst, l.Err() == nil)
 }
 
-// Notes returns notes for the user about the file, for an ending.
+// Notes returns notes for the user about the file, after a wait with the given ending.
 func (l *Log) Notes(how poll.Ending) (notes []string) {
 	switch {
 	case l == nil:
@@ -108,8 +114,8 @@ func (l *Log) Notes(how poll.Ending) (notes []string) {
 	return notes
 }
 
-// Close closes the file, and removes it if it is the file of a slice that is over. The error reports entries that the file
-// lacks.
+// Close closes the file. If the file belongs to a wait in slices, and its fate f is Over, Close removes the file.
+// Close returns an error if the file does not contain all entries.
 func (l *Log) Close(f Fate) error {
 	if l == nil {
 		return nil
@@ -123,33 +129,35 @@ func (l *Log) Close(f Fate) error {
 	return l.file.close(l.Slice > 0 && f == Over)
 }
 
-// A Fate is the fate of the file of a wait. The end of a wait is not the end of its operation: after a start,
-// only a successful response that reports the end ends the operation.
+// A Fate determines whether the file of a wait is kept after the wait. The end of a wait is not always the end of
+// the operation that the wait started. Such an operation has ended only if a successful response reports its end.
 type Fate int
 
-// The fates, from the best.
+// The fates. A higher value takes precedence if several targets have different fates.
 const (
-	Over   Fate = iota - 1 // no later run continues the wait: the file of a slice is removed
+	Over   Fate = iota - 1 // no later run continues the wait; the file of a wait in slices is removed
 	Kept                   // a later run continues the wait
-	Warned                 // kept, and the same line does not send the start again until the file is removed
+	Warned                 // kept; the same command line does not send the start request again until the file is removed
 )
 
-// fateOf returns the fate at the end of a wait whose targets have fates up to worst. A wait that has Succeeded is over
-// for its user, although the operations of other targets may still run.
+// fateOf returns the fate of a file after a wait with the ending how. worst is the highest fate of the targets,
+// and isComplete is true if the file contains all entries. A wait that has Succeeded is over for the user,
+// although operations of other targets may still be running.
 func fateOf(how poll.Ending, worst Fate, isComplete bool) Fate {
 	switch {
 	case how == poll.Succeeded:
 		return Over
-	case how != poll.Failed && how != poll.CannotRun, !isComplete: // the file lacks an entry
+	case how != poll.Failed && how != poll.CannotRun, !isComplete: // !isComplete: the file lacks an entry
 		return Kept
 	}
 	return worst
 }
 
-// fateOfTarget returns the fate of a target at its end.
+// fateOfTarget returns the fate of a target that has ended with the outcome o. kept is the state of the target for
+// the file.
 func fateOfTarget(o *poll.Outcome, kept poll.State) Fate {
 	switch {
-	case o.Unfinished: // an operation was started, or may have been, and no response has reported its end
+	case o.Unfinished: // an operation was started, or may have been started, and no response has reported its end
 		return Warned
 	case o.Ending == poll.Failed && !kept.Ended():
 		return Kept
@@ -157,30 +165,32 @@ func fateOfTarget(o *poll.Outcome, kept poll.State) Fate {
 	return Over
 }
 
-// abandonedAfter is the age of the file of an abandoned wait in slices.
+// abandonedAfter is the age of a file after which its wait in slices counts as abandoned, unless the wait has
+// ended.
 const abandonedAfter = time.Hour
 
-// known holds facts about a file that a run opens.
+// known contains the facts about an existing file that determine how a run uses the file.
 type known struct {
-	isEmpty  bool          // of all targets
-	hasSome  bool          // of the targets of this run
-	hasEnded bool          // all targets of this run have ended
-	isOthers bool          // a start of another target, while a target of this run would start an operation
-	age      time.Duration // of the newest line
+	isEmpty  bool          // the file contains no targets
+	hasSome  bool          // the file contains some of the targets of this run
+	hasEnded bool          // all targets of this run had ended in an earlier run
+	isOthers bool          // the file contains the start of another target, and this run would start an operation, too
+	age      time.Duration // the time since the file was last modified
 }
 
-// A decision is the use of a file that a run finds.
+// A decision determines how a run uses an existing file.
 type decision int
 
 const (
-	resume    decision = iota // continue, if the file holds a wait
-	replace                   // remove the file, and start another wait
-	earlier                   // reject: the file belongs to an earlier run, and the line does not resume that run
-	other                     // reject: the file belongs to another command
-	abandoned                 // reject: the operation of the file may be an old one
+	resume    decision = iota // continue the wait in the file, or start a wait if the file is empty
+	replace                   // remove the file, and start a new wait
+	earlier                   // reject the file: it belongs to an earlier run, and the command line does not allow this run to resume that run
+	other                     // reject the file: it belongs to another command
+	abandoned                 // reject the file: its wait was abandoned, so its operation may be outdated
 )
 
-// decide returns the use of a file.
+// decide returns how a run uses a file. mayResume is true if the run is meant to resume an earlier run. isSlice is
+// true if the file belongs to a wait in slices.
 func decide(k known, mayResume, isSlice bool) decision {
 	switch isOld := isSlice && k.age > abandonedAfter; {
 	case k.isEmpty:
@@ -197,7 +207,8 @@ func decide(k known, mayResume, isSlice bool) decision {
 	return resume
 }
 
-// checkedAgain returns a wait that makes one more attempt after a SUCCESS of an earlier run, and starts nothing.
+// checkedAgain returns a copy of p that makes one more attempt after a SUCCESS in an earlier run. The attempt
+// never starts an operation.
 func checkedAgain(p poll.Poller) poll.Poller {
 	again := func(s poll.State) poll.State {
 		s.Due, s.Ending = time.Now(), ""
@@ -209,18 +220,19 @@ func checkedAgain(p poll.Poller) poll.Poller {
 	}
 	if p.Elements != nil {
 		for key, s := range p.Elements.Past {
-			s.Attempts = min(s.Attempts, past.Attempts) // the list has the limit
+			s.Attempts = min(s.Attempts, past.Attempts) // the limit on attempts is computed from the list
 			p.Elements.Past[key] = again(s)
 		}
 	}
 	p.Past, p.MaxAttempts, p.SuccessThreshold = new(again(past)), past.Attempts+1, poll.Threshold{}
-	p.Start = time.Now() // of its Timeout; $elapsed counts from the Start of the Past
+	p.Start = time.Now() // for the Timeout; $elapsed is counted from the Start of p.Past
 	p.Starting = func(poll.State) error { return errors.New("it would start the operation again") }
 	return p
 }
 
-// LookAgain returns the outcome of a wait that had ended in an earlier run, with a note. A SUCCESS has the
-// response to one more attempt, which starts nothing. Another outcome does not change.
+// LookAgain returns o. If the wait had already ended in an earlier run, it adds a note to o. If the wait had ended
+// with SUCCESS, LookAgain also makes one more attempt to get the response again, which starts nothing. Other
+// outcomes do not change.
 func LookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome {
 	if !o.Resumed {
 		return &o
@@ -233,7 +245,8 @@ func LookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome
 	return &o
 }
 
-// look attempts to get the result of a target once more, and returns a description.
+// look requests the result of a target once more. If the attempt succeeds, look puts its response into o. It
+// returns the rest of the sentence that starts with "that was in an earlier run".
 func look(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
 	if h, ok := p.Probe.(*poll.HTTP); ok && h.Follow == "none" && !slices.Contains([]string{"", http.MethodGet, http.MethodHead}, h.Method) {
 		return ", and the " + h.Method + " is not sent again to get its result"
@@ -247,10 +260,11 @@ func look(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
 	return ", and poll requested its result again"
 }
 
-// CheckAgain checks each target once more that succeeded in an earlier slice, and changes the summary of a group that
-// has Succeeded: the same line may have another account by now. A target is open again if a successful response
-// reports that. The slice then lasts until inTime is done, and the next slice continues with the target. The next
-// slice makes the attempts that have no time left.
+// CheckAgain checks each target again that succeeded in an earlier slice, and adjusts goal, the summary of a group
+// that has succeeded. This is necessary because the same command line may since refer to another account. If a
+// successful response shows that a target is not done, the target is open again: the slice lasts until inTime is
+// done, and the next slice continues to wait for the target. If there is no time left for an attempt, the next
+// slice makes it.
 func (l *Log) CheckAgain(inTime context.Context, group poll.Group, goal *poll.Summary) {
 	began := time.Now()
 	defer func() { goal.Elapsed += time.Since(began) }()
@@ -263,7 +277,7 @@ func (l *Log) CheckAgain(inTime context.Context, group poll.Group, goal *poll.Su
 		isSeen := o != nil && o.Good() && o.Doubt == "" && o.Presence == 0 // an element is there
 		if isSeen {
 			l.reopened = e.Target
-			l.file.write(l.entry(e)) // its end does not hold
+			l.file.write(l.entry(e)) // the SUCCESS in the file no longer holds
 		}
 		if how != poll.Failed {
 			how = poll.TimedOut
@@ -277,7 +291,7 @@ func (l *Log) CheckAgain(inTime context.Context, group poll.Group, goal *poll.Su
 		return
 	}
 	goal.Ending = poll.Failed
-	if goal.Endings[poll.TimedOut]+goal.Endings[poll.Cancelled] > 0 { // the goal may be reached yet
+	if goal.Endings[poll.TimedOut]+goal.Endings[poll.Cancelled] > 0 { // the goal may still be reached
 		<-inTime.Done()
 		goal.Ending = poll.TimedOut
 	}
@@ -286,8 +300,10 @@ func (l *Log) CheckAgain(inTime context.Context, group poll.Group, goal *poll.Su
 	}
 }
 
-// WaitOut returns the end of a slice as its caller needs it. A group with an open target ends as that target. If a
-// Retry-After is too long, the slice lasts until inTime is done: otherwise its caller would call again at once.
+// WaitOut returns the final event ev of a slice in the form that the caller of the slice needs. A group ends like
+// its target that is still open. If a requested wait (Retry-After) is longer than the time that is left, WaitOut
+// returns only when inTime is done, because the caller would otherwise start the next slice at once. isSingle is
+// true for a run with a single target.
 func WaitOut(inTime context.Context, ev poll.Event, isSingle bool) poll.Event {
 	all, one := ev.Summary, ev.Outcome
 	if all != nil && all.Ending != poll.Succeeded && all.Ending != poll.Interrupted {
@@ -304,7 +320,7 @@ func WaitOut(inTime context.Context, ev poll.Event, isSingle bool) poll.Event {
 	<-inTime.Done()
 	waited := time.Since(ev.At)
 	ev.At, ev.Elapsed = ev.At.Add(waited), ev.Elapsed+waited
-	if isOne { // nothing is left before the deadline any more
+	if isOne { // no time is left for the wait any more
 		one.Elapsed, one.Reason = one.Elapsed+waited, cmp.Or(one.Verdict.Reason, one.Reason)
 	} else {
 		all.Elapsed += waited

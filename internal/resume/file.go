@@ -19,26 +19,26 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// patience is how long openFile waits for another process, which may be about to end.
+// patience is how long openFile waits for another process that has the file open and may be about to end.
 const patience = 200 * time.Millisecond
 
-// ErrNotStarted reports that a request was not sent, since the job log does not have its start.
+// ErrNotStarted reports that a start request was not sent, because it could not be recorded in the job log before.
 var ErrNotStarted = errors.New("nothing was started")
 
-// An entry is a line about a target, or about an element of its responses. It holds no header values and no
-// passwords. It holds the URL that is followed.
+// An entry is one line of a job log: the state of a target, or of one element of the lists that the targets
+// return. It contains no header values and no passwords. It contains the URL that the target follows.
 type entry struct {
-	Event string     `json:"event"` // the result of kind
+	Event string     `json:"event"` // as kind returns
 	At    time.Time  `json:"at"`
-	ID    string     `json:"id"`            // see identify
-	Key   *string    `json:"key,omitempty"` // of an element; nil for the target itself
+	ID    string     `json:"id"`            // identifies the target; see identify
+	Key   *string    `json:"key,omitempty"` // the key of the element; nil for the target itself
 	Name  string     `json:"name,omitempty"`
-	Exit  *int       `json:"exit,omitempty"` // the exit code, if the State has Ended
+	Exit  *int       `json:"exit,omitempty"` // the exit code of poll for the target, if it has ended
 	State poll.State `json:"state"`
 }
 
-// kind returns "start" for a start request that is about to be sent, "end" for a target that has ended, and
-// "wait" for a target that is open.
+// kind returns "start" if a start request is about to be sent, "end" if the target has ended, and "wait"
+// otherwise.
 func (e entry) kind() string {
 	switch {
 	case e.State.Starting:
@@ -49,7 +49,7 @@ func (e entry) kind() string {
 	return "wait"
 }
 
-// starts counts the start requests of an entry, with a request whose response is not known.
+// starts returns the number of start requests in the entry, including a request whose response is not known.
 func (e entry) starts() int {
 	if e.State.Starting {
 		return e.State.Sent + 1
@@ -57,21 +57,21 @@ func (e entry) starts() int {
 	return e.State.Sent
 }
 
-// A file is an open job log: the newest entry of each target and element. One process at a time has a file
-// open. The methods may be called on any goroutine.
+// A file is an open job log. It contains the newest entry of each target and element. Only one process at a time
+// can have the file open. Methods may be called concurrently.
 type file struct {
 	path   string
 	file   *os.File
 	unlock func() error
 
 	mu     sync.Mutex
-	newest map[string]map[string]entry // by ID, then by key, which is "" for a target
-	size   int64                       // of the whole lines
-	err    error                       // why a line was not written; no line follows that line
+	newest map[string]map[string]entry // the newest entries by ID, then by key, which is "" for a target
+	size   int64                       // the length of all complete lines in bytes
+	err    error                       // why a line could not be written; no further lines are written then
 }
 
-// openFile opens a job log, and creates the file if it does not exist. It fails if the file is not a job log, or
-// another process has the file open, and does not change the file.
+// openFile opens the job log at path. It creates the file if it does not exist. If the file is not a job log, or
+// if another process has it open, openFile returns an error and does not change the file.
 func openFile(path string) (*file, error) {
 	opened, err := system.OpenOwn(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -91,7 +91,7 @@ func openFile(path string) (*file, error) {
 	}
 	opened.Close()
 	switch _, gone := os.Lstat(path); {
-	case errors.Is(err, errLost) && gone == nil: // its last process has compacted it
+	case errors.Is(err, errLost) && gone == nil: // another process replaced the file when it compacted it
 		return openFile(path)
 	case errors.Is(err, system.ErrHeld):
 		return nil, fmt.Errorf("another process uses %s", path)
@@ -99,10 +99,11 @@ func openFile(path string) (*file, error) {
 	return nil, err
 }
 
-// begin cuts off a torn line, or writes the header of a new file.
+// begin prepares the file for writing. It removes an incomplete line at the end, or writes the header of a new
+// file.
 func (f *file) begin() error {
 	info, err := f.file.Stat()
-	if err == nil && info.Size() != f.size { // otherwise it would look touched
+	if err == nil && info.Size() != f.size { // the file must not look modified without need
 		err = f.file.Truncate(f.size)
 	}
 	if err == nil && f.size == 0 {
@@ -113,7 +114,7 @@ func (f *file) begin() error {
 	return cmp.Or(err, f.file.Chmod(0o600))
 }
 
-// syncName syncs the directory, so that the name of the file outlasts a crash of the machine.
+// syncName syncs the directory, so that the name of the file is not lost if the machine crashes.
 func (f *file) syncName() {
 	if dir, err := os.Open(filepath.Dir(f.path)); err == nil {
 		defer dir.Close()
@@ -121,14 +122,14 @@ func (f *file) syncName() {
 	}
 }
 
-// past returns the newest entry of a target.
+// past returns the newest entry of the target with the given ID, and whether there is such an entry.
 func (f *file) past(id string) (e entry, known bool) {
 	e, known = f.newest[id][""]
 	return e, known && e.Key == nil
 }
 
-// start writes that a start request is about to be sent. It returns once the line will outlast a crash of the
-// machine, in the file of that name. After an error, which is ErrNotStarted, the request must not be sent.
+// start records that a start request is about to be sent. If it returns nil, the line is not lost even if the
+// machine crashes. If it returns an error, which wraps ErrNotStarted, the request must not be sent.
 func (f *file) start(e entry) error {
 	f.write(e)
 	if err := f.problem(); err != nil {
@@ -137,9 +138,9 @@ func (f *file) start(e entry) error {
 	return nil
 }
 
-// write writes an entry, unless the file has a newer entry. It syncs a line about an operation that was started: after
-// a crash of the machine a later run checks a target again whose last line is lost. After an error, which problem
-// returns, it writes nothing more: the file may be full.
+// write writes e, unless the file has a newer entry. It syncs the file if an operation was started. In other
+// cases, a line that is lost in a crash of the machine does no harm, because a later run checks the target again.
+// After an error, which problem returns, write does nothing more, because the file may be full.
 func (f *file) write(e entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -153,7 +154,7 @@ func (f *file) write(e entry) {
 	}
 	if err == nil && e.Key == nil && e.starts() > 0 {
 		if err = f.file.Sync(); err != nil {
-			f.file.Truncate(f.size) // a start that is not sent
+			f.file.Truncate(f.size) // the request will not be sent
 		}
 	}
 	if f.err = err; err == nil {
@@ -162,13 +163,13 @@ func (f *file) write(e entry) {
 	}
 }
 
-// isStale reports whether an entry is older than the last start of its target: the state before that start, or
-// without its response. The operation may have started.
+// isStale reports whether e is the state of a target before its newest start request in the file, or before the
+// response to that request. Such a state must not replace the newer entry, because the operation may have started.
 func (f *file) isStale(e entry) bool {
 	return e.Key == nil && !e.State.Ended() && e.State.Sent < f.newest[e.ID][""].starts()
 }
 
-// keep sets the newest entry of a target or an element.
+// keep makes e the newest entry of its target or element.
 func (f *file) keep(e entry) {
 	key := ""
 	if e.Key != nil {
@@ -180,14 +181,14 @@ func (f *file) keep(e entry) {
 	f.newest[e.ID][key] = e
 }
 
-// problem returns the error that keeps a later run from finding all entries, or nil.
+// problem returns an error if a later run would not find all entries, and otherwise nil.
 func (f *file) problem() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.failed(cmp.Or(f.err, f.lost()))
 }
 
-// lost returns an error if the name of the file belongs to another file, or to no file.
+// lost returns errLost if f.path leads to another file, or to no file.
 func (f *file) lost() error {
 	if system.IsAt(f.file, f.path) {
 		return nil
@@ -197,7 +198,7 @@ func (f *file) lost() error {
 
 var errLost = errors.New("it was removed or replaced during the run, so a later run would begin anew")
 
-// failed adds the path of the file to an error.
+// failed returns err with the path of the file, or nil if err is nil.
 func (f *file) failed(err error) error {
 	if err == nil {
 		return nil
@@ -208,8 +209,9 @@ func (f *file) failed(err error) error {
 	return fmt.Errorf("write job log %s: %w", f.path, err)
 }
 
-// compact drops the lines that later lines supersede, if these are half of the file. A call of close has to follow:
-// another process may open the new file at once. After a failure, or a kill at any moment, the old file is there.
+// compact removes the lines that later lines supersede, if this makes the file at most half as long. The next call
+// must be close, because another process may open the new file at once. If compact fails, or the process is
+// killed, the old file remains.
 func (f *file) compact() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -223,14 +225,15 @@ func (f *file) compact() {
 	if err != nil || int64(len(text)) > f.size/2 {
 		return
 	}
-	f.file.Close() // Windows replaces no open file
+	f.file.Close() // Windows cannot replace an open file
 	system.WriteFile(f.path, text)
 	f.syncName()
-	f.file, _ = system.OpenOwn(f.path, os.O_RDWR) // close reports a failure
+	f.file, _ = system.OpenOwn(f.path, os.O_RDWR) // close reports an error
 }
 
-// close syncs the lines, or removes the file, and lets other processes use its name
-// only then: a process that opened the file before would lose it. It returns the error of problem, or its own.
+// close syncs and closes the file. If remove is true, it removes the file instead, and returns an error only about
+// the removal. Otherwise, it returns the error that problem would return, or an error from syncing or closing. It
+// releases the lock last, because a process that opened the file earlier would lose it.
 func (f *file) close(remove bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -245,11 +248,13 @@ func (f *file) close(remove bool) error {
 	return f.failed(errors.Join(err, f.unlock()))
 }
 
-// header is the first line. Its number is the version of the format, and of the texts that IDs are sums of.
+// header is the first line of a job log. Its number is the version of the format, which includes the way in which
+// IDs are computed.
 const header = `{"joblog":4}` + "\n"
 
-// read reads the whole lines of the file, and sets size to their length: 0 if the file is empty, or
-// has a part of the header only, since a process may have been killed while it wrote the header.
+// read reads the complete lines of the file, and sets f.size to their length. The size remains 0 if the file is
+// empty, or if it contains only a part of the header, because a process may have been killed while it wrote the
+// header.
 func (f *file) read() error {
 	in := bufio.NewReader(f.file)
 	head, _ := in.Peek(len(header))
@@ -266,10 +271,10 @@ func (f *file) read() error {
 			wrong = f.take(text)
 		}
 		switch {
-		case err == io.EOF && wrong == nil: // an editor has taken only its line break
+		case err == io.EOF && wrong == nil: // a complete entry without its line break, which an editor may have removed
 			f.size += int64(len(text)) + 1
 			return system.WriteAt(f.file, []byte("\n"), f.size-1)
-		case err == io.EOF: // a torn line, or the end
+		case err == io.EOF: // an incomplete line, or the end of the file
 			return nil
 		case cmp.Or(err, wrong) != nil:
 			return fmt.Errorf("%s:%d: %w", f.path, number, cmp.Or(err, wrong))
@@ -280,7 +285,7 @@ func (f *file) read() error {
 
 var errNoLine = errors.New("not a line of a job log")
 
-// take reads a line.
+// take adds the entry in text, a line of the file. It returns an error if the line is not a valid entry.
 func (f *file) take(text []byte) error {
 	var e entry
 	if json.Unmarshal(text, &e) != nil {

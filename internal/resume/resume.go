@@ -1,6 +1,10 @@
-// Package resume keeps the memory of a wait for later runs, in the file of --joblog or of --slice. It identifies the
-// targets of a run, and restores their states. It records starts before they are sent, and ends after their results were
-// delivered. At each end it decides whether the file is kept, removed, or kept with a warning.
+// Package resume keeps the state of a wait in a file, so that a later run can continue the wait. The file is a job
+// log, which the flag --joblog names, or a file of poll's own for --slice. With --slice, a long wait is split into
+// slices: short runs with the same command line, each of which continues where the previous run stopped.
+//
+// The package identifies the targets of a run in the file, and restores their states. It records each start
+// request before the request is sent, and the end of a target after its result was delivered. At the end of a run,
+// it decides whether the file is removed, kept, or kept with a warning.
 package resume
 
 import (
@@ -20,46 +24,47 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// Options name the file of a wait.
+// Options determine the file of a wait.
 type Options struct {
 	Origin string        // the flag or variable that names the file, for errors
-	File   string        // of --joblog, "" for a file of poll's own
-	Resume bool          // the run continues the wait of the file
-	Slice  time.Duration // the length of a call that has a file of poll's own, or 0
-	Dir    string        // of these files
-	Line   []string      // in place of the targets, in the name of such a file: the request as it was typed
-	Place  []string      // in the name of such a file: the directory, the run of the CI
-	Method string        // of a request that starts an operation
-	List   []string      // of lists: the URL or command before keys are filled in
+	File   string        // the file of --joblog; "" for a file of poll's own
+	Resume bool          // whether the run may continue the wait in the file
+	Slice  time.Duration // the length of the slice, or 0 if the wait is not split into slices
+	Dir    string        // the directory of poll's own files
+	Line   []string      // the request as it was typed; it determines the name of poll's own file if the wait starts an operation
+	Place  []string      // where the command runs, such as the directory and the CI run; it is part of the name of poll's own file
+	Method string        // the method of a request that starts an operation, for messages
+	List   []string      // for lists: the URL or command before keys are inserted
 }
 
-// A Target is a wait with its identity for later runs. Open sets the Past and the Starting of the Poller, and
+// A Target is a wait that can be identified in a later run. Open sets the Past and the Starting of the Poller, and
 // the Past of its Elements.
 type Target struct {
 	*poll.Poller
-	Name     string // that its user gives it
-	Settings string // the conditions, and other settings that make it this target
-	IsStream bool   // a message does not come again
+	Name     string // the name that the user gave to the target, or ""
+	Settings string // the conditions and other settings; a target with other settings is another target
+	IsStream bool   // the target is a stream, whose messages cannot be requested again
 }
 
-// A Log is the memory of a wait. Nil keeps nothing.
+// A Log keeps the states of the targets of a run in a file. A nil Log keeps nothing.
 type Log struct {
 	Options
 	file     *file
-	ids      map[string]string // of the targets, by their names
-	elements string            // the ID that all elements of lists have, "" without lists
-	open     map[string]entry  // entries of lists that are not written yet
-	earlier  []poll.Poller     // checks of the targets, and of elements, that succeeded in an earlier slice
-	reopened string            // a target that such a check found open, or ""
-	worst    Fate              // of the targets that have ended
+	ids      map[string]string // the IDs of the targets, by their names
+	elements string            // the common ID of all elements of lists; "" without lists
+	open     map[string]entry  // the newest entries of lists, which are not written yet
+	earlier  []poll.Poller     // waits that check the targets and elements again that succeeded in an earlier slice
+	reopened string            // a target that such a wait found not to be done, or ""
+	worst    Fate              // the highest fate of the targets that have ended
 
-	resumed int       // targets that the run continues, or that had ended
-	ended   int       // targets that had ended
-	began   time.Time // the start of the first operation, as far as is known
-	sent    bool      // a start request was sent
+	resumed int       // the number of targets that have a state in the file
+	ended   int       // the number of these targets that had ended
+	began   time.Time // the start of the first operation, as far as it is known
+	sent    bool      // whether an earlier run sent a start request
 }
 
-// Open opens the file of a wait. The targets continue with their states in the file.
+// Open opens the file of a wait. It sets the states of targets to their states in the file, so that they continue
+// from there. It returns an error if the file belongs to another wait.
 func Open(o Options, targets []Target) (l *Log, err error) {
 	l = &Log{Options: o, ids: make(map[string]string), open: make(map[string]entry), worst: Over}
 	if err := l.identify(targets); err != nil {
@@ -73,12 +78,12 @@ func Open(o Options, targets []Target) (l *Log, err error) {
 	if l.file, err = openFile(path); err != nil {
 		return nil, argv.Usagef("%s: %w", o.Origin, err)
 	}
-	k.isEmpty = len(l.file.newest) == 0 // before a start is recorded
+	k.isEmpty = len(l.file.newest) == 0 // determined before a start is recorded
 	isStarted := false
 	for _, t := range targets {
 		l.restore(t)
 		k.hasEnded = k.hasEnded && t.Past != nil && t.Past.Ended()
-		isStarted = isStarted || (t.Past == nil || t.Elements != nil) && Starts(t.Probe) // a list may find new elements
+		isStarted = isStarted || (t.Past == nil || t.Elements != nil) && Starts(t.Probe) // a list may contain new elements
 	}
 	k.hasSome, k.isOthers = l.resumed > 0, isStarted && l.startedOthers()
 	switch does := decide(k, o.Resume || o.Slice > 0, o.Slice > 0); does {
@@ -95,9 +100,10 @@ func Open(o Options, targets []Target) (l *Log, err error) {
 	}
 }
 
-// slicePath returns the path of poll's own file. Equal lines in different directories and runs of the CI have
-// different files. If the wait starts an operation, the request as it was typed stands for the targets. A line with
-// another condition or header then finds the file and is rejected, so the start is not sent twice.
+// slicePath returns the path of poll's own file. The name depends on the targets, and on l.Place. If the wait
+// starts an operation, the name depends on the request as it was typed instead of the targets. A command line with
+// a different condition or header then finds the same file and is rejected, so that it does not send the start
+// request again.
 func (l *Log) slicePath(targets []Target) string {
 	ids := slices.Sorted(maps.Values(l.ids))
 	if slices.ContainsFunc(targets, func(t Target) bool { return Starts(t.Probe) }) {
@@ -106,7 +112,7 @@ func (l *Log) slicePath(targets []Target) string {
 	return filepath.Join(l.Dir, sum("%q", append(slices.Clip(ids), l.Place...))+".jsonl")
 }
 
-// refuse returns the error for a file that the run does not continue.
+// refuse returns the error for a file that the run rejects for the reason why.
 func (l *Log) refuse(why decision) error {
 	path, renewed := l.file.path, "is only a token new? Put it into a file: -H @FILE"
 	switch isSlice := l.Slice > 0; {
@@ -127,7 +133,7 @@ func (l *Log) refuse(why decision) error {
 		Hint("%s", renewed)
 }
 
-// Note describes the wait that the run continues, "" for a new wait.
+// Note returns a description of the wait that the run continues, or "" for a new wait.
 func (l *Log) Note() string {
 	switch {
 	case l == nil || l.resumed == 0:
@@ -140,8 +146,8 @@ func (l *Log) Note() string {
 	return "continues the wait in " + l.file.path
 }
 
-// past describes the wait that is continued: "the wait that began at 03:35, 7m12s ago; its POST is not
-// sent again".
+// past returns a description of the wait that the run continues, such as "the wait that began at 03:35, 7m12s ago;
+// its POST is not sent again".
 func (l *Log) past() string {
 	text := fmt.Sprintf("the wait that began at %s, %s ago", l.began.Local().Format("15:04"), words.Short(max(0, time.Since(l.began))))
 	if l.sent {
@@ -150,8 +156,9 @@ func (l *Log) past() string {
 	return text
 }
 
-// restore sets the state of a target to its state in the file, and has a start recorded before it is sent. A target that
-// had succeeded in an earlier slice is to be checked again.
+// restore sets the state of t to its state in the file. It also makes t record its start request in the file
+// before it sends the request. If t succeeded in an earlier slice, restore adds a wait to l.earlier that checks t
+// again.
 func (l *Log) restore(t Target) {
 	p, id := t.Poller, l.ids[t.Target]
 	p.Past = nil
@@ -191,7 +198,7 @@ func (l *Log) restore(t Target) {
 	}
 }
 
-// take returns the state of a target that the run continues.
+// take returns the state in e, an entry of a target that the run continues, and counts the target.
 func (l *Log) take(e entry) *poll.State {
 	l.resumed++
 	if e.State.Ended() {
@@ -202,14 +209,14 @@ func (l *Log) take(e entry) *poll.State {
 	return &e.State
 }
 
-// Starts reports whether a wait by a probe begins with a request that starts an operation.
+// Starts reports whether probe starts an operation with its first request.
 func Starts(probe poll.Probe) bool {
 	return probe.Plan().Once
 }
 
-// startedOthers reports whether the file has the start of a target that is not a target of this run. It may be the
-// start of a target of this run that had another condition or name then. A target that has ended counts only for a
-// batch, whose entries may be in other batches by now.
+// startedOthers reports whether the file contains the start request of a target that is not a target of this run.
+// It may be a target of this run that had a different condition or name in the earlier run. A target that has
+// ended counts only if the run has lists, because their elements may be in other batches now.
 func (l *Log) startedOthers() bool {
 	mine := make(map[string]bool)
 	for _, id := range l.ids {
@@ -224,8 +231,8 @@ func (l *Log) startedOthers() bool {
 	return false
 }
 
-// identify sets the IDs of targets, and the ID of their elements if they are lists. Two targets with one ID
-// would take each other's place in a later run.
+// identify sets the IDs of the targets, and the common ID of their elements if they are lists. It returns an error
+// if two targets would have the same ID, because a later run could not tell them apart.
 func (l *Log) identify(targets []Target) error {
 	given := make(map[string]string)
 	for _, t := range targets {
@@ -236,26 +243,28 @@ func (l *Log) identify(targets []Target) error {
 				Hint(`give each a name in a targets file: {"name": "blue", "url": "https://..."}`)
 		}
 		given[id], l.ids[t.Target] = t.Target, id
-		if t.Elements != nil { // the elements are the same in all batches
+		if t.Elements != nil { // an element is the same in every batch
 			l.elements = idOf("elements", t, "", append(append(what[:2:2], Page(l.List[0])), l.List[1:]...), body)
 		}
 	}
 	return nil
 }
 
-// idOf returns an ID. A target is its request or command, by the settings that matter, under the name that its
-// user gives it.
+// idOf returns the ID of a target. The ID depends on the request or command, as what and body describe it, on the
+// settings of the target, and on name, the name that the user gave to the target. kind distinguishes targets from
+// elements.
 func idOf(kind string, t Target, name string, what []string, body []byte) string {
 	return sum("%q", []any{kind, t.Settings, name, what, body, body != nil})
 }
 
-// sum returns the first half of a SHA-256 sum of a text.
+// sum returns the first half of the SHA-256 sum of a formatted string, in hexadecimal.
 func sum(format string, args ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, format, args...))
 	return hex.EncodeToString(sum[:16])
 }
 
-// fingerprint returns the request or command of a probe, and its body or input.
+// fingerprint returns the request or command of probe as what, and its body or input as body. It returns nil for
+// other probes.
 func fingerprint(probe poll.Probe) (what []string, body []byte) {
 	switch probe := probe.(type) {
 	case *poll.HTTP:
@@ -269,7 +278,8 @@ func fingerprint(probe poll.Probe) (what []string, body []byte) {
 	return nil, nil
 }
 
-// Page returns the page at a URL, or a text that is not a URL.
+// Page returns a string that identifies the page at a URL: the URL's origin, path and query. If text is not a URL
+// with a host, Page returns text.
 func Page(text string) string {
 	page, _ := connect.PageOf(text)
 	return page

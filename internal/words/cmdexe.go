@@ -7,27 +7,30 @@ import (
 	"strings"
 )
 
-// mostBytes is the longest command line. cmd.exe reads 8191 UTF-16 units, of which it uses an undocumented number
-// itself. A string never has fewer bytes than units.
+// mostBytes is the maximum length of a command line. cmd.exe reads 8191 UTF-16 code units, and uses some of them
+// itself. A string has at least as many bytes as code units.
 const mostBytes = 8000
 
 var (
-	// errUnfit is the error of an argument that no batch file can get. A line break ends the command line for
-	// cmd.exe. Programs differ in how they read a quote and the text that follows.
+	// errUnfit is the error for an argument that cannot be passed to a batch file. A line break ends the command
+	// line for cmd.exe. Programs differ in how they read a quotation mark and the text after it.
 	errUnfit = errors.New(`an argument holds a quote or a line break, which is not safe for a batch file`)
-	// errLines is the error of a script of several lines: cmd.exe reads one line.
+	// errLines is the error for a script of several lines, because cmd.exe reads only one line.
 	errLines = errors.New("cmd.exe runs one line only")
-	// errLong is the error of a command line that cmd.exe would truncate.
+	// errLong is the error for a command line that cmd.exe would truncate.
 	errLong = errors.New("the arguments are longer than cmd.exe reads")
 )
 
-// unfit reports whether no batch file can get an argument.
+// unfit reports whether arg cannot be passed to a batch file.
 func unfit(arg string) bool { return strings.ContainsAny(arg, "\"\r\n\x00") }
 
-// CommandLine returns the program to start for the file at path, and its command line, which is "" for the
-// quoting of the C runtime. args[0] is the name of the program. path is the file that Windows has found. If it is
-// cmd.exe or a batch file, which cmd.exe runs, the command line is quoted for cmd.exe, which does not read the
-// quoting of the C runtime.
+// CommandLine returns the program to start for the file at path on Windows, and its command line. path is the file
+// that Windows has found for the command, and args[0] is the name of the program.
+//
+// If path is cmd.exe, or a batch file, which cmd.exe runs, line is quoted for cmd.exe. For any other program, line
+// is "", so that the caller uses the quoting rules of the C runtime, which cmd.exe does not follow.
+//
+// CommandLine returns an error if cmd.exe cannot safely run the command.
 func CommandLine(path string, args []string) (program, line string, err error) {
 	switch name := baseName(path); {
 	case name == "cmd.exe":
@@ -50,14 +53,15 @@ func CommandLine(path string, args []string) (program, line string, err error) {
 	return program, line, err
 }
 
-// baseName returns the name of a file in lower case. Dots and blanks at its end are left out, since Windows
-// ignores them.
+// baseName returns the name of the file at path, in lower case. It removes dots and spaces at the end, because
+// Windows ignores them.
 func baseName(path string) string {
 	return strings.ToLower(strings.TrimRight(path[strings.LastIndexAny(path, `/\:`)+1:], ". "))
 }
 
-// scriptLine returns the command line of a cmd.exe that runs the arguments after a /c or /k, or "" without such
-// a flag. cmd.exe removes the first and the last of the quotes.
+// scriptLine returns the command line for a cmd.exe with the given arguments, the script of which follows a /c or
+// /k flag. It returns "" if there is no such flag. The script is in an additional pair of quotation marks, because
+// cmd.exe removes the first and the last of them.
 func scriptLine(args []string) string {
 	for i, arg := range args {
 		at := scriptFlag(arg)
@@ -74,8 +78,8 @@ func scriptLine(args []string) string {
 	return ""
 }
 
-// scriptFlag returns the index of the first /c or /k in an argument, or -1. Other flags may precede it, as in
-// /d/c. /r has the meaning of /c.
+// scriptFlag returns the index of the first /c or /k in arg, or -1. Other flags may precede it, as in /d/c.
+// cmd.exe treats /r like /c.
 func scriptFlag(arg string) int {
 	for i := range max(len(arg)-1, 0) {
 		if arg[i] == '/' && strings.IndexByte("cCkKrR", arg[i+1]) >= 0 {
@@ -85,8 +89,9 @@ func scriptFlag(arg string) int {
 	return -1
 }
 
-// script joins the words of a script by blanks. A single word is the whole script. If there are several words, a
-// word that cmd.exe would split gets quotes, unless the word contains quotes or starts with an operator.
+// script joins words with spaces. A single word is a complete script, and is returned unchanged. In a script of
+// several words, script puts quotation marks around a word that cmd.exe would split, unless the word contains
+// quotation marks or starts with an operator.
 func script(words []string) string {
 	if len(words) == 1 {
 		return words[0]
@@ -101,16 +106,16 @@ func script(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// isOperator reports whether a word starts with an operator between commands, or with a redirection, which a digit
-// may precede.
+// isOperator reports whether word starts with an operator that separates commands, or with a redirection, which a
+// digit may precede. word must not be empty.
 func isOperator(word string) bool {
 	redirection := strings.TrimLeft(word[:1], "0123456789") + word[1:]
 	return strings.ContainsRune("&|", rune(word[0])) || strings.HasPrefix(redirection, "<") || strings.HasPrefix(redirection, ">")
 }
 
-// batchLine returns the command line of a cmd.exe that runs a batch file. cmd.exe neither runs nor expands any
-// part of the arguments. The switches disable settings of the user: commands that run first (AutoRun), and a
-// meaning for exclamation marks.
+// batchLine returns a command line for cmd.exe that runs the batch file at path. cmd.exe neither runs nor expands
+// any part of the arguments. The flags disable settings of the user: commands that run first (AutoRun), and the
+// expansion of exclamation marks.
 func batchLine(path string, args []string) string {
 	var b strings.Builder
 	b.WriteString(`cmd.exe /e:ON /v:OFF /d /c ""`)
@@ -124,9 +129,9 @@ func batchLine(path string, args []string) string {
 	return b.String()
 }
 
-// batchArg quotes an argument of a batch file for cmd.exe, and for the C runtime of a program that gets the
-// argument from the batch file. The C runtime halves backslashes before a quote. Within quotes only a percent sign
-// has a meaning for cmd.exe.
+// batchArg quotes an argument of a batch file, both for cmd.exe and for the C runtime of a program that the batch
+// file may pass the argument to. Backslashes before the last quotation mark are doubled, because the C runtime
+// halves them. Inside quotation marks, only the percent sign has a special meaning for cmd.exe.
 func batchArg(arg string) string {
 	if arg != "" && !strings.ContainsFunc(arg, needsQuotes) && !strings.HasSuffix(arg, `\`) {
 		return arg
@@ -135,13 +140,14 @@ func batchArg(arg string) string {
 	return `"` + withoutVariables(arg) + backslashes + `"`
 }
 
-// needsQuotes reports whether a character may have a meaning for cmd.exe.
+// needsQuotes reports whether r may have a special meaning for cmd.exe.
 func needsQuotes(r rune) bool {
 	return !strings.ContainsRune("#$*+-./:?@\\_", r) && !(r >= '0' && r <= '9') && !(r >= 'A' && r <= 'Z') && !(r >= 'a' && r <= 'z')
 }
 
-// withoutVariables prevents cmd.exe from expanding variables. A command line has no escape for a percent sign.
-// Therefore each percent sign is followed by the empty substring of a variable that always exists.
+// withoutVariables returns text in a form in which cmd.exe expands no variables. Because a command line has no
+// escape for a percent sign, each percent sign is followed by the empty substring of a variable that always
+// exists.
 func withoutVariables(text string) string {
 	return strings.ReplaceAll(text, "%", "%%cd:~,%")
 }

@@ -1,6 +1,5 @@
-// Package words formats durations, numbers, counts and foreign text, so that the whole program writes them alike,
-// and finds the word that a misspelled word stands for. It also adds durations, compiles patterns, and quotes
-// command lines for cmd.exe.
+// Package words formats durations, numbers and text in the same way for the whole program. It also finds the word
+// that a misspelled word stands for, adds durations, compiles patterns, and quotes command lines for cmd.exe.
 package words
 
 import (
@@ -16,9 +15,8 @@ import (
 
 const day = 24 * time.Hour
 
-// Duration formats a duration for people: "100ms", "3.075s", "1h18m18s", "4d12h".
-// It rounds to milliseconds, and from a minute on to seconds. The longest duration
-// stands for all longer ones.
+// Duration formats d for people, as in "100ms", "3.075s", "1h18m18s" or "4d12h". It rounds to milliseconds, and
+// durations of a minute or more to seconds. For the longest duration, it returns "over 292 years".
 func Duration(d time.Duration) string {
 	switch {
 	case d == math.MaxInt64:
@@ -51,14 +49,15 @@ func Short(d time.Duration) string {
 	return Duration(d.Round(unit))
 }
 
-// InSeconds converts to seconds. [time.Duration.Seconds] rounds twice, which shows
-// in the last digit.
+// InSeconds returns d as a number of seconds. Unlike [time.Duration.Seconds], it rounds only once, so that the
+// last digit is correct.
 func InSeconds(d time.Duration) float64 { return float64(d) / float64(time.Second) }
 
-// Number formats a number in full, without an exponent.
+// Number formats n with all its digits, and without an exponent.
 func Number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// Counts formats the number of each kind, in order, without the zeros: "4 success, 1 timeout".
+// Counts formats the number of each kind in the given order, as in "4 success, 1 timeout". It leaves out kinds
+// whose number is 0.
 func Counts[K ~string](number map[K]int, order ...K) string {
 	var parts []string
 	for _, kind := range order {
@@ -77,7 +76,8 @@ func Count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// OneLine returns text for one line: white space becomes blanks, and unprintable characters become U+FFFD.
+// OneLine returns s as a single line: white space becomes spaces, and characters that cannot be printed become
+// U+FFFD.
 func OneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -90,7 +90,7 @@ func OneLine(s string) string {
 	}, s)
 }
 
-// Cut returns at most the first max characters of s.
+// Cut returns the first max characters of s, or s if it is not longer.
 func Cut(s string, max int) string {
 	for i := range s {
 		if max--; max < 0 {
@@ -100,7 +100,7 @@ func Cut(s string, max int) string {
 	return s
 }
 
-// Shorten returns s or, if it is longer than max characters, the first of them and "...".
+// Shorten returns s. If s is longer than max characters, it returns the first max characters, followed by "...".
 func Shorten(s string, max int) string {
 	if short := Cut(s, max); len(short) < len(s) {
 		return short + "..."
@@ -108,28 +108,28 @@ func Shorten(s string, max int) string {
 	return s
 }
 
-// Pattern returns a function that returns the regular expression of a source. It compiles the source at its
-// first call, since most runs need few of the expressions.
+// Pattern returns a function that returns the compiled regular expression source. The function compiles it at the
+// first call, because most runs need only few of poll's regular expressions. It panics if source is malformed.
 func Pattern(source string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
 }
 
-// MaxExcerpt is the length in characters to which [Excerpt] cuts a line.
+// MaxExcerpt is the maximum length, in characters, of a line that [Excerpt] returns.
 const MaxExcerpt = 240
 
-// IsKlog reports whether a line has the prefix of klog, the logger of kubectl and much of Kubernetes: level and date,
-// time, process id, place in the source.
+// IsKlog reports whether line starts with the prefix of klog, the logger of kubectl and much of Kubernetes. The
+// prefix consists of the level and date, the time, the process ID, and the source position.
 func IsKlog(line []byte) bool { return klog().Match(line) }
 
-// klog matches the prefix of klog, and logTime the date and time, or the time alone, of other loggers: bare, in
-// brackets, or as the first key of logfmt.
+// klog matches the prefix of klog. logTime matches the time, with or without a date, that other loggers put at the
+// start of a line: alone, in brackets, or as the first key of logfmt.
 var (
 	klog    = Pattern(`^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^ \]]+:\d+\] +`)
 	logTime = Pattern(`^(?:time="?|[\[(])?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?["\])]?[:,]? +(?:- +)?`)
 )
 
-// Excerpt returns the part of a line that goes into a reason. Without the prefix of a logger the reason is the same
-// at each attempt.
+// Excerpt returns the part of line that is suitable as a reason. It removes the prefix of a logger, which would
+// make the reason different in each attempt, and shortens the rest to [MaxExcerpt] characters.
 func Excerpt(line []byte) string {
 	line = bytes.TrimSpace(line)
 	line = line[len(klog().Find(line)):]
@@ -137,7 +137,7 @@ func Excerpt(line []byte) string {
 	return Shorten(string(line), MaxExcerpt)
 }
 
-// Longest is the longest duration, about 292 years.
+// Longest is the longest duration, which is about 292 years.
 const Longest = time.Duration(math.MaxInt64)
 
 // Sum returns a + b, or [Longest] if the sum would overflow. A negative duration counts as 0.
@@ -146,9 +146,9 @@ func Sum(a, b time.Duration) time.Duration {
 	return a + min(max(b, 0), Longest-a)
 }
 
-// Nanoseconds converts a number of nanoseconds to a duration. It returns 0 for a negative number, and [Longest]
-// for a number that does not fit. It returns Longest for NaN, too, which is the product of 0 and infinity: a wait
-// that is too long is a nuisance, but no wait is a flood. Halves are rounded to even, so that means stay true.
+// Nanoseconds converts a number of nanoseconds to a duration. If ns is negative, it returns 0. If ns is too large,
+// it returns [Longest]. It also returns Longest for NaN, which is the product of 0 and infinity, because a wait
+// that is too long does less harm than no wait. It rounds halves to even, so that rounding does not change means.
 func Nanoseconds(ns float64) time.Duration {
 	switch {
 	case ns <= 0:
@@ -159,12 +159,13 @@ func Nanoseconds(ns float64) time.Duration {
 	return Longest
 }
 
-// leastBeginning is the number of letters that identify a word.
+// leastBeginning is the minimum number of letters that can stand for a longer word.
 const leastBeginning = 3
 
-// Nearest returns the candidate that starts with word, if exactly one candidate does. Otherwise it returns the
-// candidate that differs least, or "" if no candidate is close. If more than one letter differs, the first letter
-// must match, since people seldom mistype it.
+// Nearest returns the only candidate that starts with word, if word has at least three letters. Otherwise, it
+// returns the candidate that differs from word in the fewest letters, or "" if every candidate differs too much. A
+// candidate that differs in more than one letter must have the same first letter, because people seldom mistype
+// the first letter.
 func Nearest(word string, candidates []string) string {
 	best, least, longer := "", max(1, len(word)/3)+1, []string(nil)
 	for _, c := range candidates {
@@ -184,8 +185,8 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance counts the single-letter changes between two words (Levenshtein, with a
-// swap of two neighbours as one change).
+// distance returns the number of single-letter changes that turn a into b. This is the Levenshtein distance,
+// except that swapping two neighboring letters counts as one change.
 func distance(a, b string) int {
 	var before, row []int
 	for j := range len(b) + 1 {
