@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pollcli/poll/internal/words"
 )
 
@@ -43,13 +45,37 @@ func findRow(about, text string) (message, hint string, found bool) {
 	for _, row := range rows()[about] {
 		if m := row.pattern().FindStringSubmatchIndex(text); m != nil {
 			expand := func(cell string) string {
-				cell = string(row.pattern().ExpandString(nil, strings.ReplaceAll(cell, "$_", "\x00"), text, m))
-				return strings.ReplaceAll(cell, "\x00", text)
+				cell = strings.NewReplacer("$_", "\x00", "$<", "\x01", "$>", "\x02").Replace(cell)
+				cell = string(row.pattern().ExpandString(nil, cell, text, m))
+				return strings.NewReplacer("\x00", text, "\x01", text[:m[0]], "\x02", text[m[1]:]).Replace(cell)
 			}
 			return expand(row.message), expand(row.hint), true
 		}
 	}
 	return "", "", false
+}
+
+// Parts of a JMESPath expression: a filter, a literal, and a comparison with the name on its left.
+var (
+	foreignPart    = words.Pattern("\\[\\?|`[^`\\s]+`|(?:contains|_with)\\(")
+	foreignLiteral = words.Pattern("`[^`\\s]+`|'[^'\"\\\\]*'")
+	foreignName    = words.Pattern(`(^|[^$.\w])@?\.?([\pL_][\w.]*) *([=!]=|[<>]=?) *`)
+)
+
+// fromJMESPath returns text with its names and literals as this language has them. It returns other text
+// unchanged.
+func fromJMESPath(text string) string {
+	if !foreignPart().MatchString(text) {
+		return text
+	}
+	text = foreignName().ReplaceAllString(text, "$1.$2 $3 ")
+	return foreignLiteral().ReplaceAllStringFunc(text, func(literal string) string {
+		inner := literal[1 : len(literal)-1]
+		if literal[0] == '`' && gjson.Valid(inner) {
+			return inner
+		}
+		return `"` + inner + `"`
+	})
 }
 
 // Limits on the members of an object in hints.

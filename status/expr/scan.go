@@ -94,7 +94,11 @@ func (p *parser) try(parse func()) (mistake *Error) {
 			panic(problem)
 		}
 		if mistake != nil && !p.list {
-			message, hint, _ := findRow("whole", p.src)
+			text := fromJMESPath(p.src)
+			message, hint, _ := findRow("whole", text)
+			if text != p.src && p.at(mistake.Offset) == '`' {
+				hint = cmp.Or(hint, "write "+text)
+			}
 			mistake.Message, mistake.Hint = cmp.Or(message, mistake.Message), cmp.Or(hint, mistake.Hint)
 		}
 	}()
