@@ -24,6 +24,9 @@ type Line struct {
 	// Rest holds all arguments after "--". In the main command without "--", it starts with the first operand that
 	// is not a URL.
 	Rest []string
+	// Switch is the switch directly before the program, as the user typed it, or "" if another argument precedes the
+	// program. Only the main command sets it.
+	Switch string
 	// Then holds the program after "--" and its arguments, if the line has operands before "--".
 	Then []string
 	// IsCommand is true if Operands holds a program and its arguments. Dashes is true if the line contains "--".
@@ -106,9 +109,10 @@ func (l *Line) Getenv(name string) string {
 // After an error, the main command ignores operands, because an operand may be the value of an unknown flag. Parse
 // still collects the flags.
 func (l *Line) Parse(args []string) {
-	onlyURLs := l.Command.Name == ""
+	onlyURLs, word := l.Command.Name == "", ""
 	for len(args) > 0 {
-		word := args[0]
+		previous := word
+		word = args[0]
 		switch args = args[1:]; {
 		case word == "--":
 			l.Dashes, l.Rest = true, args
@@ -120,6 +124,9 @@ func (l *Line) Parse(args []string) {
 		case onlyURLs && l.Err != nil:
 		case onlyURLs && !HasScheme(word):
 			l.Rest = append([]string{word}, args...)
+			if n := len(l.Typed); strings.HasPrefix(previous, "-") && l.Typed[n-1].Flag.IsSwitch() {
+				l.Switch = previous
+			}
 			return
 		default:
 			l.Operands = append(l.Operands, word)

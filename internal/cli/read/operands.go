@@ -160,6 +160,9 @@ func (p Env) checkCommand(s *Run) error {
 	switch {
 	case s.Dashes:
 		return nil
+	case s.Switch != "" && s.isValue():
+		return argv.Usagef("%s takes no value, so operand 1 would be a program", s.Switch).
+			Advise("switch " + s.Typed[len(s.Typed)-1].Flag.Name + " " + word)
 	case len(s.Operands) > 1 && slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, word):
 		return argv.Usagef("operand 1 would be run as a program, with the rest as its arguments").
 			Hint("a switch such as --json takes no value").Hint("if it is meant: poll -- %s ...", word)
@@ -176,6 +179,14 @@ func (p Env) checkCommand(s *Run) error {
 	}
 	return argv.Usagef("%s comes after the command, so it is an argument of the command, and no flag of poll", name).
 		Advise("middle "+word).Hint("poll %s ... -- %s ...", name, program).Hint("if it is meant for %s: poll -- %s ...", program, program)
+}
+
+// isValue reports whether the program of the command was probably meant as the value of a flag. There is no such
+// program, and it looks like a number, a time or JSON, or flags of poll or "--" follow.
+func (s *Run) isValue() bool {
+	_, missing := exec.LookPath(s.Operands[0])
+	isLiteral := find(`^(?:\d[\d.]*(?:ms|s|m|h)?|[{\["].*)$`, s.Operands[0]) != nil
+	return missing != nil && (isLiteral || s.Misplaced() != "" || slices.Contains(s.Operands, "--"))
 }
 
 // CheckProgram checks whether the command c can run. If the program cannot run, it returns the reason as missing,
