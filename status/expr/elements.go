@@ -228,7 +228,7 @@ func (x *Each) Elements(doc *Doc) (elements []*Doc, ofObject bool, problem strin
 
 // elements returns the elements that the alternative q selects, as Elements does for the whole expression.
 func (x *Each) elements(q *path, doc *Doc) (elements []*Doc, ofObject bool, problem string) {
-	e := &evaluator{src: x.src, env: &Env{Doc: doc}, steps: new(int), hints: &hints{}, nullIsList: true}
+	e := &evaluator{src: x.src, env: &Env{Doc: doc}, steps: new(int), hints: &hints{ofList: true}, nullIsList: true}
 	w := &walker{evaluator: e, path: q}
 	w.visit = func(at place, v value) (more bool) {
 		switch {

@@ -90,20 +90,29 @@ const (
 type hints struct {
 	near []string // such as "did you mean .state?"
 	has  []string // such as "the document has: state, progress"
+
+	ofList bool // the path should lead to a list, so that hints list members that are lists, if there are any
 }
 
 // addMember adds a hint about key, which an object lacks. The hint suggests the member with the most similar name
 // or, if no name is similar, lists the names of the members. before is the path of the object. If it is "", the
 // hint describes the object as whole, such as "the document".
 func (h *hints) addMember(key, before, whole string, members iter.Seq2[string, value]) {
-	var names []string
-	for name := range members {
+	var names, lists []string
+	for name, v := range members {
 		if name != "" {
 			names = append(names, name)
+		}
+		if name != "" && h.ofList && v.kind == kindArray {
+			lists = append(lists, name)
 		}
 		if len(names) == maxMembers {
 			break
 		}
+	}
+	has := " has: "
+	if lists != nil {
+		names, has = lists, " has lists: "
 	}
 	if near := nearestMember(key, names); near != "" {
 		h.near = append(h.near, words.OneLine("did you mean "+memberPath(before, near)+"?"))
@@ -116,7 +125,7 @@ func (h *hints) addMember(key, before, whole string, members iter.Seq2[string, v
 		names[i] = words.Shorten(name, maxMemberName)
 	}
 	if len(names) > 0 {
-		h.has = append(h.has, words.OneLine(cmp.Or(before, whole)+" has: "+strings.Join(names, ", ")))
+		h.has = append(h.has, words.OneLine(cmp.Or(before, whole)+has+strings.Join(names, ", ")))
 	}
 }
 

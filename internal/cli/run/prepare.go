@@ -244,12 +244,13 @@ func warnings(s *read.Run) []string {
 	if name := s.Misplaced(); name != "" {
 		notes = append(notes, "note: "+name+" comes after --, so it is an argument of the command, and no flag of poll")
 	}
-	abouts := []string{"runs:"}
+	line := strings.Join(s.Operands, " ")
+	abouts := []string{"runs:" + line, "runs any:" + strings.Join(s.Operands, "\n")}
 	if !slices.ContainsFunc([]string{"until", "error-if", "not-ready-if", "preset", "stream"}, s.Has) {
-		abouts = append(abouts, "runs without a condition:")
+		abouts = append(abouts, "runs without a condition:"+line)
 	}
 	for _, about := range abouts {
-		if _, hint := argv.Advice(about + strings.Join(s.Operands, " ")); hint != "" {
+		if _, hint := argv.Advice(about); hint != "" {
 			notes = append(notes, "note: "+hint)
 		}
 	}
