@@ -114,7 +114,7 @@ func (w *wait) explain(o *Outcome) {
 	}
 }
 
-// reason returns a message for people about why the wait ended.
+// reason returns a human-readable reason why the wait ended.
 func (w *wait) reason(o Outcome) string {
 	if w.hopeless != nil {
 		return w.hopeless.Error()

@@ -37,13 +37,13 @@ const (
 // not modify it.
 type Event struct {
 	Kind   EventKind
-	Target string // the name of the operation, for people
-	// N is the number of the target in a [Group], counting from 1. It is 0 for a single wait, and for a list,
-	// whose elements are the targets.
+	Target string // human-readable name of the operation
+	// N is the number of the target in a [Group], counting from 1. It is 0 for a single wait, and for a list
+	// (whose elements are the targets).
 	N           int
 	MaxAttempts int           // 0 means no limit
 	At          time.Time     // time of the event
-	Elapsed     time.Duration // since the start of the wait
+	Elapsed     time.Duration // time since the wait started
 	Deadline    time.Time     // latest end of the wait; zero means no limit
 	// State is the state of the wait after the event. State.Attempts includes an attempt that has started but
 	// not ended. In an EventWait, State.Due is the time of the next attempt.
@@ -80,7 +80,7 @@ type Event struct {
 type ClosedOrigin struct {
 	Name        string
 	ClosedUntil time.Time // no attempt starts before this time
-	Reason      string    // why the origin is closed, for people
+	Reason      string    // human-readable reason why the origin is closed
 }
 
 // Age returns how long the operation had been running at the time of the event. It returns 0 if the start of
@@ -127,10 +127,10 @@ func (e Ending) Is(target error) bool { return e == TimedOut && target == contex
 
 // An Outcome is the result of a wait.
 type Outcome struct {
-	Target  string // the name of the operation, for people
+	Target  string // human-readable name of the operation
 	Ending  Ending
-	Reason  string        // why the wait ended, for people
-	Elapsed time.Duration // since the start of the wait
+	Reason  string        // human-readable reason why the wait ended
+	Elapsed time.Duration // time since the wait started
 	// Status is the status of the verdict that ended the wait: SUCCESS if the wait Succeeded, and ERROR if it
 	// Failed. Otherwise Status belongs to the last verdict, except that NOT_READY replaces a SUCCESS or ERROR
 	// that did not reach its threshold. Status is None if there was no verdict.

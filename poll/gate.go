@@ -180,7 +180,7 @@ type paced struct {
 }
 
 // newPaced returns a paced for the next attempt of w, or nil if w has no limiter. It returns a paced even if
-// w's plan names no origin, because the probe may send requests all the same.
+// w's plan names no origin, because the probe may still send requests.
 func newPaced(w *wait) *paced {
 	if w.limiter == nil {
 		return nil
@@ -204,8 +204,8 @@ func (p *paced) noteClosed(o *status.Observation) {
 	}
 }
 
-// Wait waits until a request may be sent to origin. It returns at once for the first request to the attempt's
-// own origin.
+// Wait waits until a request may be sent to origin. It returns immediately for the first request to the
+// attempt's own origin.
 //
 // Wait returns a failure if ctx is done, or if origin is closed until after the deadline. It also fails if an
 // HTTP attempt reaches origin for the first time, as by a redirect, and origin is closed for longer than
@@ -286,13 +286,13 @@ type closing struct{ status.Hint }
 
 func (c *closing) Error() string { return "the origin is closed" }
 
-// closedFor returns a message for people: the origin is closed for the duration wait, for the given reason.
+// closedFor returns a human-readable message: the origin is closed for the duration wait, for the given reason.
 func closedFor(origin string, wait time.Duration, reason string) string {
 	return fmt.Sprintf("%s is closed for %s (%s)", origin, words.Short(wait), reason)
 }
 
 // endClosed makes all targets of the wait end, because the origin is closed until after the deadline. why is
-// the reason, for people.
+// the human-readable reason.
 func (w *wait) endClosed(why string) {
 	for _, w := range w.all() {
 		w.closedPastDeadline = why

@@ -17,12 +17,13 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// Elements makes the elements of a probe's responses targets. Only the field Each is required.
+// Elements configures a list: a probe whose responses contain several elements, each of which is a target. Only
+// the field Each is required.
 //
-// The wait ends when all known elements have ended. If neither Known nor Expect is set, a second response must
-// then confirm that there are no further elements: it must show the same elements, and its attempt must start
-// at least 5 s later, or be the last attempt before the deadline. A response that may be incomplete, for
-// example after a redirect to another page, does not count as either response.
+// The wait for a list ends when all known elements have ended. If neither Known nor Expect is set, a second
+// response must then confirm that there are no further elements: it must show the same elements, and its
+// attempt must start at least 5 s later, or be the last attempt before the deadline. A response that may be
+// incomplete, for example after a redirect to another page, does not count as either response.
 //
 // A response that is unsuccessful or incomplete, or that contains no list, is evaluated as a whole instead of
 // element by element. If two elements on one page have the same name, the response is an ERROR.
@@ -310,7 +311,7 @@ func (l *list) missing() int {
 	return max(0, least-len(l.members))
 }
 
-// progress returns a message for people: how many elements have been seen, and why there may be more.
+// progress returns a human-readable message: how many elements have been seen, and why there may be more.
 func (l *list) progress(o *status.Observation) string {
 	shown := 0
 	for _, e := range l.members {

@@ -170,7 +170,7 @@ func (l *loop) check(w *wait, pace *paced) {
 		w.evaluateResponse(w.check(pace, nil)) // the result is not a stream of messages
 		w.last.took += took
 	}
-	w.noteEvidence() // must precede the events, whose States include the evidence
+	w.noteEvidence() // before the events are emitted, because their States include the evidence
 	if pace != nil {
 		w.Limit = cmp.Or(pace.feedBack(w.origin.name, w.last.observation, w.last.verdict), w.Limit)
 	}

@@ -19,7 +19,7 @@ type Limiter interface {
 	// Next returns the time at which the next request may be sent to origin, which is now or later. In the
 	// first call for a request, had is zero. In further calls for the same request, had is the result of the
 	// previous call: Next returns had again if that time is still valid, and a later time otherwise. If the
-	// origin asked clients to pause, closed is the reason, for people. If the request only waits for its turn,
+	// origin asked clients to pause, closed is a human-readable reason. If the request only waits for its turn,
 	// closed is "".
 	Next(origin string, had time.Time) (at time.Time, closed string)
 	// Done reports the outcome of a request that the server rejected because of load, or whose response reports
@@ -32,7 +32,7 @@ type Feedback struct {
 	Sent    time.Time     // time of the request; a rejection does not lower the rate if the request was sent before the rate was last lowered
 	Refused bool          // whether the server rejected the request because of load
 	Wait    time.Duration // wait that the response requests; 0 if it requests none
-	Reason  string        // reason why the origin accepts no requests for now, for people
+	Reason  string        // human-readable reason why the origin accepts no requests for now
 	// Remaining is the number of further requests that are allowed until the time Reset has passed. It has no
 	// meaning if Reset is 0.
 	Remaining int
@@ -83,7 +83,7 @@ type Pacer struct {
 type pacedOrigin struct {
 	pace.Record
 	pace.Given
-	reason string // why the origin accepts no requests, for people
+	reason string // human-readable reason why the origin accepts no requests
 }
 
 // Next implements [Limiter]. The argument name is the name of the origin.

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// minReserve is the minimum time that is kept free before the deadline for a last attempt. If less time is
-	// left, no further attempt is planned.
+	// minReserve is the minimum time reserved before the deadline for a last attempt. If less time is left, no
+	// further attempt is planned.
 	minReserve = 50 * time.Millisecond
-	// unmeasuredReserve is kept free before the deadline as long as no attempt has been timed. A generous value
-	// does no harm: if the attempt turns out to be quick, a later attempt is planned as well.
+	// unmeasuredReserve is the time reserved for a last attempt as long as no attempt has been timed. A
+	// generous value does no harm: if the attempt turns out to be quick, a later attempt is planned as well.
 	unmeasuredReserve = 2 * time.Second
 	// hintSpread is the maximum random time added to the wait that a server requested, as a share of that wait.
 	// It prevents clients that received the same response from returning at the same moment.
@@ -182,9 +182,9 @@ func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
 	return takes
 }
 
-// reserve returns how much of left, the time before the deadline, to keep free for one more attempt. It is
-// twice the longer of the median and the last duration of an attempt, and at least 50 ms, plus the time for the
-// last attempts of all other waits. Without a measured duration, 2 s replace the attempt's time. The result is
+// reserve returns how much of left, the time before the deadline, to reserve for one more attempt. It is twice
+// the longer of the median and the last duration of an attempt, and at least 50 ms, plus the time for the last
+// attempts of all other waits. If no attempt has been timed, 2 s are used for the attempt itself. The result is
 // at most half of left, so that several slow attempts remain possible. But if half is too short for even one
 // attempt of median duration, the result is larger.
 func (s *standing) reserve(left time.Duration) time.Duration {
@@ -209,13 +209,13 @@ func (s *State) median() time.Duration {
 	return sorted[(first+len(sorted))/2]
 }
 
-// measure records took, the duration of the attempt with the conclusion c. From such records the time to keep
-// free for a last attempt is estimated. For a stream, took is the time to the first message.
+// measure records took, the duration of the attempt with the conclusion c. The recorded durations determine how
+// much time is reserved for a last attempt. For a stream, took is the time to the first message.
 func (s *standing) measure(took time.Duration, c *conclusion) {
 	o, median := c.observation, s.median()
 	switch {
 	case o.Stopped(), c.verdict.Abandoned:
-		if took > median { // the attempt ran out of time, so a later run has to keep more time free
+		if took > median { // the attempt ran out of time, so a later run has to reserve more time
 			s.Took = [len(s.Took)]time.Duration{took}
 		}
 	case o.Failure != nil && errors.Is(o.Failure.Err, ErrAttemptTimeout):

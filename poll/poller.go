@@ -171,7 +171,7 @@ func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
 // ctx was canceled, another Step can continue the wait.
 //
 // The deadline of ctx limits this Step, but not the whole wait. It limits the attempt like AttemptTimeout,
-// except that a tenth of the time, at most 5 s, is kept free for the caller to save the State.
+// except that a tenth of the time, at most 5 s, is reserved for the caller to save the State.
 //
 // A request that starts an operation is sent only once under two conditions: [Poller.Starting] saves its State
 // before it returns; and after a Step that did not return, for example because of a crash, the next Step
@@ -194,5 +194,5 @@ func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 	return events[len(events)-1].State, events
 }
 
-// maxKeeping is the maximum time kept free for the caller of [Poller.Step] to save the State.
+// maxKeeping is the maximum time reserved for the caller of [Poller.Step] to save the State.
 const maxKeeping = 5 * time.Second

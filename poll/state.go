@@ -78,8 +78,8 @@ type progress struct {
 	// Anew is the number of the last attempt after which the schedule restarted, because its stream had
 	// messages; 0 means none.
 	Anew int `json:"anew,omitempty"`
-	// Took holds the durations of the latest attempts, from which the time to keep free for a last attempt is
-	// estimated. 0 marks an unused entry.
+	// Took holds the durations of the latest attempts, which determine how much time is reserved for a last
+	// attempt. 0 marks an unused entry.
 	Took [5]time.Duration `json:"took_ns,omitzero"`
 	// Listed is for a list with an unknown number of elements. It is the time of the first response after which
 	// all elements had ended, provided that all responses since then showed the same elements; otherwise it is

@@ -41,7 +41,7 @@ type wait struct {
 	hopeless           error  // why no attempt can succeed, or nil
 	unsent             bool   // the start request was not sent because Starting failed; hopeless holds the error
 	ignored            string // note about a RetryAfter value that is not a wait, or ""
-	closedPastDeadline string // for people: why the origin accepts no request before the deadline; "" if it does
+	closedPastDeadline string // human-readable reason why the origin accepts no request before the deadline; "" if it does
 
 	order  int     // index in loop.waits
 	origin *origin // origin of the next attempt

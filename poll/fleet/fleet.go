@@ -76,7 +76,7 @@ type Options struct {
 // conflicts the process continues alone. A record never makes a process wait for more than an hour.
 type Fleet struct {
 	store  store
-	where  string // name of the store for people, without a password
+	where  string // human-readable name of the store, without a password
 	o      Options
 	rules  pace.Rules
 	opened time.Time
@@ -127,7 +127,7 @@ func openStore(where string, config *tls.Config) (s store, shown string, err err
 // without slashes, USER:PASSWORD@HOST, or HOST:PORT. No directory with such a name is created.
 const likeAddress = `^(?i:rediss?|unix):|:.*@|@[^/]*:[0-9]+$|^[^/]+:[0-9]+$`
 
-// newFleet returns a Fleet that uses the store s. where is the name of s for people.
+// newFleet returns a Fleet that uses the store s. where is the human-readable name of s.
 func newFleet(s store, where string, o Options) *Fleet {
 	return &Fleet{
 		store: s, where: where, o: o, opened: time.Now(), origins: map[string]*origin{},

@@ -39,7 +39,7 @@ type origin struct {
 	shared limit       // the last record read from the store
 	read   time.Time   // time at which shared was current; zero before the first read
 	window int64       // last counting window in which this process was counted
-	reason string      // why the origin accepts no requests, for people
+	reason string      // human-readable reason why the origin accepts no requests
 	alone  *poll.Pacer // limiter for this process alone, while the store is down; otherwise nil
 }
 
