@@ -204,7 +204,7 @@ func (o Options) routed(host, port string) (addresses []string) {
 	return addresses
 }
 
-// A dialFunc has the signature of [net.Dialer.DialContext].
+// A dialFunc opens a connection, like [net.Dialer.DialContext].
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // dial returns a function that opens a connection by calling the parameter dial, but with the address that o selects.

@@ -9,9 +9,9 @@ import (
 )
 
 // azure sets the verdict in m for a status document, which is a document from the URL in Azure-AsyncOperation or
-// Operation-Location. It does nothing if the document has no state. The state takes precedence over the user's rules.
-// In an unsuccessful response, any state means NOT_READY. But if the server rejects the request because of load,
-// azure does nothing.
+// Operation-Location. The state in the document takes precedence over the user's rules. In an unsuccessful response,
+// any state means NOT_READY. azure does nothing if the document has no state, or if the server has rejected the
+// request because of load.
 func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 	if o.Failure != nil || h.RefusedForLoad(o) {
 		return

@@ -60,8 +60,8 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 	return m
 }
 
-// conclusions returns the part of the meaning of o that determines which rules may decide, and which conclusions they
-// may draw. Its Default is nil.
+// conclusions returns the meaning of o without the Default. Its fields determine which rules may decide, and which
+// conclusions these rules may draw.
 func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 	m := status.Meaning{Allow: status.AllowSuccess | status.AllowAbsence, NextPage: nextPage(o), Once: o.Start}
 	isRefused := h.RefusedForLoad(o)

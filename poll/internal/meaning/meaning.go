@@ -79,7 +79,8 @@ func notReady(reason string) status.Verdict {
 	return status.Verdict{Status: status.NotReady, Reason: reason}
 }
 
-// Plain is the protocol of TCP connections and of custom probes.
+// Plain is the protocol of probes whose responses have no status code or exit code: TCP connections and custom
+// probes.
 type Plain struct{}
 
 // Succeeded returns true, because an attempt that did not succeed has a Failure.

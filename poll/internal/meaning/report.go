@@ -39,9 +39,9 @@ type Statement struct {
 // String returns s as text, such as `.state is "running"`.
 func (s Statement) String() string { return s.Path + " is " + words.Excerpt([]byte(s.Raw)) }
 
-// Final returns a condition for the final state, such as `.state=="..."`. The user has to replace the dots. A value
-// that is a number, a boolean or a list is left in the condition. For an object, the condition is `.NAME=="..."`
-// below its path. s must not be the zero Statement.
+// Final returns a condition for the final state, such as `.state=="..."`, for the user to complete. A value that is a
+// number, a boolean or a list stays in the condition. For an object, the condition is about a member of that object.
+// s must not be the zero Statement.
 func (s Statement) Final() string {
 	switch {
 	case s.Raw[0] == '{':
@@ -117,7 +117,7 @@ const (
 	levels
 )
 
-// within returns the level of the content of an envelope. at is the level of the envelope itself.
+// within returns the level of the members of an envelope. The envelope itself is at the level at.
 func (at level) within() level {
 	if at == other {
 		return other
@@ -147,8 +147,8 @@ func (r *reading) note(at level, k kind, s Statement) {
 // maxNesting is the greatest depth of objects and lists that are read. The document itself has the depth 0.
 const maxNesting = 3
 
-// value collects the statements of raw, if raw is an object or a list. Any other value has no statements. path is the
-// path of raw, or "" for the document itself. depth is the nesting depth of raw, and at is its level.
+// value collects the statements of raw, an object or a list. It does nothing for any other value. path is the path of
+// raw, or "" for the document itself. depth is the nesting depth of raw, and at is its level.
 func (r *reading) value(raw []byte, path string, depth int, at level) {
 	if depth > maxNesting {
 		return
@@ -232,9 +232,9 @@ func (r *reading) state() (s Statement) {
 	return s
 }
 
-// outlives reports whether s remains the state of the operation although the statement in contradicts it. s is a
-// member .done that is true, and in is an unfinished state in .response: that object may be a resource with a state
-// of its own.
+// outlives reports whether s remains the state of the operation although the parameter in is a different state. That
+// is so if s is a member .done that is true, and in is an unfinished state in .response, which may be a resource with
+// a state of its own.
 func (s Statement) outlives(in Statement) bool {
 	isDone := s.Raw == "true" && strings.HasSuffix(s.Path, ".done")
 	return isDone && strings.Contains(in.Path, ".response.") && in.Stage > Done && in.Stage < Failed
@@ -256,7 +256,7 @@ type glossary struct {
 	around  map[string]string
 }
 
-// A row is a line of operation.txt about members with certain names. It applies to a member whose value passes test.
+// A row is a line of operation.txt. It applies to members with certain names, if the value of the member passes test.
 // The statement of the member then has the stage of the row or, if that is Unknown, the stage that the value means.
 type row struct {
 	test  string
@@ -304,8 +304,8 @@ func stageOf(text string) Stage {
 // oddWord matches a JSON string that is a single word. Any other string, such as a URL, is a result of the operation.
 var oddWord = words.Pattern(`^"[\pL_-]+"$`)
 
-// isFor reports whether the value raw passes the test of r. stage is the stage that raw means. A test that has no
-// case below is a value itself, which must be equal to raw.
+// isFor reports whether the value raw passes the test of r. stage is the stage that raw means. If the test has no
+// case below, raw passes if it is equal to the test.
 func (r row) isFor(raw string, stage Stage) bool {
 	switch r.test {
 	case "any":
@@ -332,8 +332,8 @@ func (r row) isFor(raw string, stage Stage) bool {
 }
 
 // isDoubtful reports whether m casts doubt on a document that seems to be the result of an operation. If the name of
-// m means a status code, it does so with a number other than 0 and 200 to 299. Otherwise it does so with a string
-// that contains a word for an open or failed state. A string with a slash is excluded, because it may be a URL.
+// m means a status code, a number other than 0 and 200 to 299 is doubtful. For any other name, a string is doubtful
+// if it contains a word for an open or failed state. A string with a slash is not doubtful, because it may be a URL.
 func (m member) isDoubtful() bool {
 	text := string(m.raw)
 	if slices.Contains([]string{"code", "statuscode", "httpcode", "httpstatus", "httpstatuscode"}, flattened(m.name)) {
@@ -384,8 +384,8 @@ func membersOf(object []byte) (all []member) {
 // is a URL or an absolute path.
 var urlMember = words.Pattern(`^(?:[A-Za-z_]\w*)?(?i:url|uri|href|link|location|self|monitor|status) "(?:https?://|/)`)
 
-// otherURL matches the path of a member with a URL that is not about the state of an operation: a page for people, an
-// input, or the target of a notification.
+// otherURL matches the path of a member whose URL is not the URL of an operation. Examples are a web page for people,
+// an image, and the callback for a notification.
 var otherURL = words.Pattern(`(?i)(?:audio|avatar|callback|console|dashboard|docs?|html|image|media|video|web(?:hook)?)[._]?(?:url|uri|href|link)$`)
 
 // urlsIn returns the paths of those members in the JSON object text that hold a URL, except URLs that otherURL

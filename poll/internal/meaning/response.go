@@ -11,11 +11,11 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// HTTP is the protocol of HTTP responses. The fields are facts about one response. They determine the meaning of the
-// response, as the fields of the observation also do.
+// HTTP is the protocol of HTTP responses. Its fields are facts about one response. The meaning of the response
+// depends on these fields and on the fields of the observation.
 type HTTP struct {
-	// ShouldRetry is the value of the header Stripe-Should-Retry or X-Should-Retry: whether the server permits to
-	// repeat the request. It is nil if the response has neither header.
+	// ShouldRetry is the value of the header Stripe-Should-Retry or X-Should-Retry: true if the server wants the
+	// request to be repeated, and false if not. It is nil if the response has neither header.
 	ShouldRetry *bool
 	// Exhausted is true if the header reports that no request is left in a rate limit.
 	Exhausted bool
@@ -47,8 +47,9 @@ type HTTP struct {
 	Earlier string
 	// Accepted is true if the followed URL has returned a 202 earlier.
 	Accepted bool
-	// Missing is the reason why poll cannot follow a URL, for a response that should name a URL to follow. Otherwise
-	// it is "". poll then repeats the request, unless the request starts an operation.
+	// Missing is the reason why poll has found no URL to follow in a response that should name a URL to follow. For
+	// any other response it is "". After such a response poll repeats the request, unless the request starts an
+	// operation.
 	Missing string
 	// Due is true if a request that changes something on the server has not been processed yet, for example because
 	// the server rejected it. No rule can then turn the response into a SUCCESS.

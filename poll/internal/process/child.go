@@ -29,7 +29,7 @@ type child struct {
 	outputs  outputs
 	exited   chan struct{} // closed when the program has ended and has been reaped
 	err      error         // error of cmd.Wait; valid when exited is closed
-	finished chan struct{} // closed when the program has ended and, in addition, its outputs have ended or the grace has passed
+	finished chan struct{} // closed after exited, as soon as the outputs have ended or the grace has passed
 
 	unkillable bool // some processes have survived kill
 }
@@ -62,8 +62,8 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	return c, nil
 }
 
-// wait waits until the program has ended, and closes exited. If other processes still hold the outputs open, it lets
-// them finish for a while: drainTime less than grace, because finish then waits for drainTime. Then it closes
+// wait waits until the program has ended, and closes exited. If other processes still hold the outputs open, it gives
+// them time to finish: the duration grace-drainTime, because finish waits for drainTime afterwards. Then it closes
 // finished. wait runs in its own goroutine. The goroutine of the attempt is locked to a thread, which makes each
 // wakeup expensive, so finished wakes it only once.
 func (c *child) wait(grace time.Duration) {

@@ -37,7 +37,7 @@ func whyNever(err syscall.Errno) string {
 // A job is empty on Unix, where the process group holds the processes of a program. On Windows it is a job object.
 type job struct{}
 
-// launch starts cmd. The job is always empty on Unix.
+// launch starts cmd. The returned job is empty.
 func launch(cmd *exec.Cmd) (job, error) { return job{}, cmd.Start() }
 
 // release does nothing. On Unix, a child has no handle that must be closed.

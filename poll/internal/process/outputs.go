@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// tailSize is the size in bytes of the part of the standard error that is kept. It is the last part.
+// tailSize is the number of bytes of the standard error that are kept. They are its last bytes.
 const tailSize = 64 << 10
 
 // outputs reads the standard output and the standard error of a program during one attempt.
@@ -74,7 +74,8 @@ func (o *outputs) copy(kept io.Writer, from int) {
 	o.open[from] = err != nil
 }
 
-// A listened is a writer that sends its input to listen, as chunks. After listen has returned, it drops its input.
+// A listened is a writer for one output of a program. It sends each part of the output to listen as a chunk. After
+// listen has returned, it drops the output.
 type listened struct {
 	*outputs
 	from int
@@ -122,7 +123,7 @@ type head struct {
 	size  int64
 }
 
-// Write never fails: an error would end the reading, and block the program.
+// Write always succeeds. After an error, poll would stop reading, and the program would block on a full pipe.
 func (h *head) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -139,7 +140,7 @@ type tail struct {
 	also io.Writer // receives all bytes; nil if there is no such writer, or after it has returned an error
 }
 
-// Write never fails: an error would end the reading, and block the program.
+// Write always succeeds. After an error, poll would stop reading, and the program would block on a full pipe.
 func (t *tail) Write(p []byte) (int, error) {
 	t.size += int64(len(p))
 	t.kept = append(t.kept, p...)
@@ -205,8 +206,8 @@ func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Obs
 	}
 }
 
-// isComplete reports whether the program has exited by itself, and no process holds its outputs open. In any other
-// case, the last line of an output may be incomplete.
+// isComplete reports whether the outputs are complete: the program has exited by itself, and no process holds its
+// outputs open. Otherwise the last line of an output may be cut off.
 func (c *child) isComplete() bool {
 	return isClosed(c.outputs.done) && c.cmd.ProcessState != nil && c.cmd.ProcessState.Exited()
 }

@@ -77,9 +77,9 @@ type reader struct {
 	received time.Time
 }
 
-// wait is like parseWait, but measures a date by the server's clock: the wait starts when the server sent the
-// response. That time is Date plus, in a response from a cache, Age (RFC 9111 section 5.1). If Date is missing or
-// implausible, the wait starts when the response was received.
+// wait is like parseWait, but a date counts from the time at which the server sent the response, by the server's
+// clock. That time is Date plus, in a response from a cache, Age (RFC 9111 section 5.1). If Date is missing or
+// implausible, wait uses the time at which the response was received.
 func (r *reader) wait(value string, unit time.Duration) (wait time.Duration, ok bool) {
 	date := r.Date.Add(r.Age)
 	if date.Sub(r.received).Abs() > maxSkew { // also true without a Date, because r.Date is then the zero time
@@ -128,8 +128,8 @@ var retryAfterHeaders = [...]struct {
 	{"x-amz-retry-after", time.Millisecond},
 }
 
-// hint returns the longest wait in the header fields called name, or nil if all waits are 0. unit is the unit of
-// numbers in these fields.
+// hint returns the longest wait in the header fields called name, or nil if no wait is greater than 0. unit is the
+// unit of numbers in these fields.
 func (r *reader) hint(name string, unit time.Duration) *status.Hint {
 	var longest time.Duration
 	for _, value := range r.Header.Values(name) {
@@ -250,9 +250,9 @@ func (r *reader) left(n float64, reset time.Duration) {
 // perSecond returns the number of requests per second that uses up q exactly at its reset.
 func perSecond(q *status.Quota) float64 { return float64(q.Remaining) / q.Reset.Seconds() }
 
-// rateLimitReset reads a pair of older header fields, called Remaining and Reset after prefix. Reset is in seconds or
-// a time. If Remaining is 0, or missing from a 429, rateLimitReset returns the wait until the reset. In any other
-// case it returns nil.
+// rateLimitReset reads two older header fields. Their names are prefix with "Remaining" and prefix with "Reset".
+// Reset holds seconds or a time. If Remaining is 0, or missing from a 429, rateLimitReset returns the wait until the
+// reset. In any other case it returns nil.
 func (r *reader) rateLimitReset(prefix string) *status.Hint {
 	value, sent := r.value(prefix + "Remaining")
 	remaining, err := parseDecimal(value)
@@ -328,8 +328,8 @@ func parseLimits(values []string) (limits []limit) {
 	return limits
 }
 
-// number returns value as an integer. It returns -1 if value is not an integer or is negative. The second argument is
-// ignored.
+// number returns value as an integer. It returns -1 if value is not an integer or is negative. The second parameter
+// is ignored, so that the results of a lookup can be passed directly.
 func number(value any, _ bool) int64 {
 	if item, ok := value.(httpsfv.Item); ok {
 		value = item.Value

@@ -74,15 +74,15 @@ type answer struct {
 	conditions http.Header // header fields that make a later request conditional on this answer; nil without an ETag or a usable Last-Modified
 }
 
-// A seen combines an observation with its HTTP facts. The method observation stores the facts in the Protocol field;
-// before that call, the Protocol field does not have them.
+// A seen is an observation whose HTTP facts are kept apart, so that they are easy to change. The method observation
+// stores them in the observation's field Protocol.
 type seen struct {
 	status.Observation
 	meaning.HTTP
 	isConfirmed bool // a 304 has confirmed an earlier response; except for the server's limits and dates, the fields come from that response
 }
 
-// observation returns the observation with the HTTP facts of s as its Protocol.
+// observation returns the embedded Observation, with the embedded HTTP facts as its Protocol.
 func (s seen) observation() status.Observation {
 	s.Protocol = s.HTTP
 	return s.Observation

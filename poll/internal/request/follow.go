@@ -114,7 +114,8 @@ func hasProvisioningState(a *answer) bool {
 	return state != ""
 }
 
-// decode decodes the JSON document into into. To save time, it does nothing if the document does not contain name.
+// decode parses document as JSON, and stores the result in the value that the parameter into points to. To save time,
+// it does nothing if document does not contain name.
 func decode(document []byte, name string, into any) {
 	if bytes.Contains(document, []byte(name)) {
 		_ = json.Unmarshal(expr.NewDoc(document).Bytes(), into) // ignore the error: a document that is not JSON has no members
@@ -192,8 +193,9 @@ func parseURLReference(s string, opts ...expr.Option) (reference, error) {
 	return r, nil
 }
 
-// cutExpression parses the expression at the start of s. The expression ends at the first closing brace that leaves
-// it valid, because an expression may contain braces itself. after is the rest of s after that brace.
+// cutExpression parses the expression at the start of s, up to a closing brace. Since an expression may contain
+// braces itself, it tries each closing brace in turn, until the string before the brace is a valid expression. after
+// is the rest of s after that brace.
 func cutExpression(s string, opts ...expr.Option) (x *expr.Expr, after string, err error) {
 	for end, c := range s {
 		if c != '}' {
@@ -318,8 +320,8 @@ func withParameters(query, some string) string {
 // it.
 func text(x *expr.Expr, env *expr.Env) (string, error) { return TextOf(x, x.Eval(env).Value()) }
 
-// TextOf returns got as text, if got is a number or a string other than "". Otherwise it returns an error. got is the
-// value of x.
+// TextOf returns the text of got, the value of the expression x, for use in a URL. got must be a number or a string
+// other than "". For any other value, TextOf returns an error that explains the problem.
 func TextOf(x *expr.Expr, got expr.Value) (string, error) {
 	switch got.Type {
 	case "string", "number":

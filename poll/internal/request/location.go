@@ -32,10 +32,10 @@ func newLocation(u *url.URL, trusted bool) location {
 	return location{url: u, trusted: trusted}
 }
 
-// resolve resolves reference, such as the value of a Location field, in a response from p. The result is trusted if
-// trustAll is true, or if p is trusted and has the same origin. So trust ends as soon as the origin changes, and does
-// not come back if that other origin refers to the first origin again. The error message continues a sentence about
-// the reference, as in "has no host".
+// resolve returns the location that reference names in a response from p. The reference is, for example, the value of
+// a Location field, and may be a relative URL. The result is trusted if trustAll is true, or if p is trusted and has
+// the same origin. So trust ends as soon as the origin changes, and does not come back if the other origin refers to
+// the first one again. The error message continues a sentence about the reference, as in "has no host".
 func (p location) resolve(reference string, trustAll bool) (location, error) {
 	if reference == "" {
 		return location{}, errors.New("is empty")

@@ -379,7 +379,8 @@ func (s *step) result(document []byte) (*Position, error) {
 
 // resultLocation returns the URL of the operation's result (Azure's API guidelines, "Long-running operations"). It is
 // the resourceLocation in document. Without a resourceLocation, it is the user's URL after a PUT or a PATCH, and the
-// Location in the response to the start request after a POST. If there is no such URL, the result has no URL.
+// Location in the response to the start request after a POST. In any other case, resultLocation returns a location
+// without a URL. It returns an error if the URL must not be requested.
 func (s *step) resultLocation(document []byte) (location, error) {
 	var operation struct{ ResourceLocation any }
 	decode(document, "resourceLocation", &operation)

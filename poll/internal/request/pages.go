@@ -114,8 +114,8 @@ func (a *answer) without(page *answer, n int) *answer {
 
 // unread returns the failure of an attempt that cannot request the next page because of err. If err is or wraps a
 // [status.Failure], unread returns that failure: the previous page could not be read, but may be readable later. Any
-// other error is hopeless, even a loop. Positions in a list only advance, although the list may change meanwhile. So
-// a loop is a mistake of the server or of the user's expression, and would occur in every attempt.
+// other error is hopeless. This includes a loop: even if the list changes between two requests, its positions only
+// advance, so a loop is a mistake of the server or of the user's expression, and would occur in every attempt.
 func unread(ctx context.Context, err error) *status.Failure {
 	if ctx.Err() != nil {
 		return cutOff(ctx, false, 0)

@@ -140,7 +140,8 @@ func isToken(s string) bool {
 }
 
 // A client sends the requests of one Operation, and remembers header fields, cookies and the last event between
-// requests. It sends the user's credentials only to the origin of the user's URL, unless LocationTrusted is true.
+// requests. It sends the user's credentials only to the origin of the user's URL, or to every origin if
+// LocationTrusted is true.
 type client struct {
 	Request          // as changed by complete; constant afterwards
 	given   location // location of the URL in Request
@@ -155,8 +156,8 @@ type client struct {
 	memory  stream.Memory
 	from    string   // origin that sent memory.LastID
 	renewed []string // secrets that Refresh has returned, latest first, and then the userinfo of the URL
-	// withheld is the last origin that was not sent the credentials, as "scheme://host". unreported is true until a
-	// remark reports that origin.
+	// withheld is the last origin that received a request without the credentials, as "scheme://host". unreported is
+	// true until a remark reports that origin.
 	withheld   string
 	unreported bool
 }
@@ -240,8 +241,8 @@ func (c *client) guards(p location) bool {
 	return p.trusted && len(c.credentials()) > 0
 }
 
-// noteWithheld records that the location from was not sent the credentials. It does nothing if from is trusted or at
-// the origin of the user's URL, or if the request has no credentials.
+// noteWithheld records that from, the location of a response, received the request without the credentials. It does
+// nothing if from is trusted or at the origin of the user's URL, or if there are no credentials to withhold.
 func (c *client) noteWithheld(from location) {
 	if from.trusted || sameOrigin(from.url, c.given.url) || len(c.credentials()) == 0 {
 		return
@@ -264,8 +265,8 @@ func (c *client) refer(from location, reference string) (location, error) {
 	return to, err
 }
 
-// mayTakeBody checks whether a request with a body may be redirected between two locations, and may take its body
-// along. It returns nil if the origins are the same or LocationTrusted is true, and otherwise an error that wraps
+// mayTakeBody checks whether a redirect from the location from to the location to may repeat the request with its
+// body. It returns nil if the origins are the same or LocationTrusted is true, and otherwise an error that wraps
 // [ErrUntrusted].
 func (c *client) mayTakeBody(from, to location) error {
 	if c.LocationTrusted || sameOrigin(from.url, to.url) || upgraded(from.url, to.url) {

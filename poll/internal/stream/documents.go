@@ -3,9 +3,9 @@ package stream
 // recordSeparator is the character before each document in a JSON text sequence (RFC 7464).
 const recordSeparator = 0x1e
 
-// Documents is a Framer that finds JSON documents. The stream is a sequence of documents without separators, a JSON
-// text sequence (RFC 7464), or NDJSON. A number, true, false or null has no closing delimiter, so it ends at the end
-// of its line.
+// Documents is a Framer that finds JSON documents. The stream may be a sequence of documents without separators, a
+// JSON text sequence (RFC 7464), or NDJSON. An object, array or string ends with its closing delimiter. A number,
+// true, false or null has no closing delimiter, so it ends at the end of its line.
 type Documents struct {
 	limit   int64
 	tell    Tell

@@ -40,9 +40,9 @@ func NewEvents(limit int64, memory *Memory, tell Tell) *Events {
 // and returns true.
 func (e *Events) Write(p []byte) (enough bool) { return e.write(p, e.line) }
 
-// line adds a line of the stream to the current event. An empty line completes the event: then line returns the
-// result of the Tell. The parameter line may hold only the start of a long line, and size is the whole line's length
-// in bytes.
+// line adds a line of the stream to the current event. An empty line completes the event, and passes it to the Tell.
+// line returns true if the Tell returns true. The parameter line may hold only the start of a long line, and size is
+// the whole line's length in bytes.
 func (e *Events) line(line []byte, size int64) (enough bool) {
 	if !e.started {
 		e.started = true
