@@ -131,9 +131,9 @@ type Outcome struct {
 	Ending  Ending
 	Reason  string        // human-readable reason why the wait ended
 	Elapsed time.Duration // time since the wait started
-	// Status is the status of the verdict that ended the wait: SUCCESS if the wait Succeeded, and ERROR if it
-	// Failed. Otherwise Status belongs to the last verdict, except that NOT_READY replaces a SUCCESS or ERROR
-	// that did not reach its threshold. Status is None if there was no verdict.
+	// Status is the status of the verdict that ended the wait: SUCCESS if the wait Succeeded, and ERROR if the
+	// ending is Failed or CannotRun. Otherwise Status belongs to the last verdict, except that NOT_READY
+	// replaces a SUCCESS or ERROR that did not reach its threshold. Status is None if there was no verdict.
 	Status status.Status
 	// Cause is the cause of the caller's context if that context ended the wait, or the error that makes the
 	// probe unusable. Otherwise Cause is nil.

@@ -54,10 +54,10 @@ type State struct {
 	progress
 
 	// Ending is [Succeeded] or [Failed] if the wait is over, and Elapsed is how long it took. Otherwise Ending
-	// is "", and a later run can continue the wait. There are two exceptions where Ending is "" although the
-	// wait Failed: the caller's context caused the failure, so the state of the operation is unknown, or
-	// [Outcome.Unfinished] is true. To fetch the result of a Succeeded wait again, set Ending to "" before the
-	// next run.
+	// is "", and a later run can continue the wait. Ending is also "" if the wait Failed, but a later run can
+	// still continue: because the caller's context caused the failure, Poller.Starting returned an error,
+	// Poller.Finalize rejected the result, or [Outcome.Unfinished] is true. To fetch the result of a Succeeded
+	// wait again, set Ending to "" before the next run.
 	Ending  Ending        `json:"ending,omitempty"`
 	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
 }

@@ -331,8 +331,7 @@ func (w *wait) outdated(o *status.Observation, begun time.Time) string {
 	return ""
 }
 
-// isAged reports whether o may come from a cache, because it has an Age header. During the first second its
-// value is 0.
+// isAged reports whether o may come from a cache: it has an Age header, possibly with the value 0.
 func isAged(o *status.Observation) bool { return meaning.Of(o).Age > 0 || o.Header.Get("Age") != "" }
 
 // noteEvidence makes the last response the evidence if later responses must be newer. That is the case if they

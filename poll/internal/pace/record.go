@@ -25,7 +25,7 @@ const (
 	growth     = 0.015       // linear growth of the rate above Peak per second, as a share of Peak
 	steady     = 40          // seconds until cubic growth (RFC 9438) has raised the rate from Peak to twice Peak
 	maxIdle    = second / 10 // how late a slot may be taken before the origin counts as idle; not zero, because timers are late
-	inFlight   = second / 50 // a request sent within this time after a cut still used a slot from before the cut
+	inFlight   = second / 50 // a request sent within this time after a cut is assumed to have a slot from before the cut
 	least      = 1.0 / 60    // minimum rate; not zero, because only requests can show that an origin has recovered
 	most       = 1e9         // this rate means no limit
 )
