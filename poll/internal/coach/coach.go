@@ -30,17 +30,19 @@ type Coach struct {
 	hasAccept bool     // the user has set the accepted codes with --accept
 }
 
-// A ruleCount is the record of one rule. The field asked is true if the rule was ever evaluated, and decided is true
-// if its result was ever known.
+// A ruleCount is the record of one rule. The field asked is the number of its evaluations, and decided is true if its
+// result was ever known.
 type ruleCount struct {
-	rule           *status.Rule
-	asked, decided bool
-	why            string // why the rule did not match the last response
-	accept         string // value of --accept that would have let the rule evaluate the last response, or ""
+	rule    *status.Rule
+	asked   int
+	decided bool
+	why     string // why the rule did not match the last response
+	accept  string // value of --accept that would have let the rule evaluate the last response, or ""
 }
 
 const (
 	maxExplained = 100 // largest number of rule results per response that are explained by hints, because explaining takes long
+	fewMessages  = 5   // smallest number of messages of a stream after which a hint says that they are not JSON
 	maxTold      = 10  // largest number of hints during a wait, because a document with different members each time leads to ever new hints
 )
 
@@ -89,7 +91,9 @@ func (t *Coach) count(a status.Result) *ruleCount {
 		t.counts = append(t.counts, ruleCount{rule: a.Rule})
 	}
 	c := &t.counts[at]
-	c.asked = c.asked || a.Evaluated
+	if a.Evaluated {
+		c.asked++
+	}
 	c.decided = c.decided || a.Evaluated && (a.NoObject || a.Tri != expr.Unknown || a.Missing())
 	return c
 }
@@ -110,6 +114,10 @@ func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
 	hints, others := why.Hints()
 	if a.Rule.Status == status.Success { // not for the other rules: the members that they read are usually absent
 		hints = slices.Concat(hints, others)
+	}
+	isText := slices.ContainsFunc(why.Lines, func(line string) bool { return strings.Contains(line, "the body is not JSON") })
+	if o.Message && isText && (c.decided || c.asked < fewMessages) {
+		hints = nil // a stream may have messages of text between those in JSON
 	}
 	if missing != "" {
 		hints = []string{missing}
@@ -221,7 +229,7 @@ func (t *Coach) Notes(kind status.Kind) (notes []string) {
 		switch preset := c.rule.Preset; {
 		case preset != "" && done[preset]:
 			continue
-		case !c.asked:
+		case c.asked == 0:
 			notes = append(notes, t.neverAsked(c, kind))
 		case !c.decided:
 			notes = append(notes, c.rule.String()+" was always unknown: "+c.why)

@@ -132,6 +132,8 @@ func TestHints(t *testing.T) {
 		"on stderr":                  {[]string{`until $stdout contains "ready"`}, []status.Observation{exited(0, "init", "ready\n"), exited(0, "init", "")}, []string{stderr, ""}, ""},
 		"on stderr, in vain":         {[]string{`until not ($stdout contains "busy")`}, []status.Observation{exited(0, "busy", "ready\n")}, []string{""}, ""},
 		"on stdout":                  {[]string{`error-if $stderr contains "FATAL"`}, []status.Observation{exited(0, "FATAL: x", "")}, []string{stdout}, stdout},
+		"a text between messages":    {[]string{`until .s=="done"`}, []status.Observation{line("starting", ""), line(`{"s":"x"}`, ""), line("a", ""), line("b", ""), line("c", "")}, []string{"", "", "", "", ""}, ""},
+		"messages that are texts":    {[]string{`until .s=="done"`}, []status.Observation{line("a", ""), line("b", ""), line("c", ""), line("d", ""), line("e", "")}, []string{"", "", "", "", text}, text},
 		"in a line before":           {[]string{`until $stdout contains "ready"`}, []status.Observation{line("", "ready"), line("a", "")}, []string{stderr, ""}, stderr},
 	} {
 		asked := status.Rules{Own: rules(t, test.rules...)}
