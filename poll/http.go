@@ -69,9 +69,9 @@ type HTTP struct {
 	// MaxBody is the maximum number of bytes kept of a response, including all its pages. Bytes beyond the
 	// limit are read and counted, except in a compressed response. Zero means 64 MiB.
 	MaxBody int64
-	// MaxRedirects is the number of redirects to follow in one attempt, at most 1000. 0 means 50, as in curl.
-	// If it is negative, redirects are not followed, and the redirect itself is the response. If there are more
-	// redirects, the attempt is an ERROR.
+	// MaxRedirects is the maximum number of redirects to follow in one attempt, at most 1000. 0 means 50, as in
+	// curl. A redirect beyond MaxRedirects makes the attempt an ERROR. If MaxRedirects is negative, redirects
+	// are not followed, and the redirect itself is the response.
 	MaxRedirects int
 	// Follow determines the URL to request after the first successful response:
 	//
