@@ -1,14 +1,15 @@
-// Package backoff computes how long to wait before each attempt.
+// Package backoff computes how long to wait before each attempt of an operation.
 //
-// A [Schedule] is a pure function of a [Step]. It keeps no state, so it can be resumed at any age, shared by
-// goroutines and tested as a table of numbers. Schedules wrap one another:
+// A [Schedule] is a pure function of a [Step]. It has no state, so goroutines can share it, a wait can be resumed
+// at any age, and a test can compare it with a table of numbers. Schedules can be nested:
 //
 //	s := backoff.Full(backoff.Cap(backoff.Exponential{}, 10*time.Second))
 //
-// A strategy defines the growth of the waits: [Exponential], [Fixed], [Linear], [Fibonacci], [Polynomial], or a
-// [ScheduleFunc] of your own. A jitter spreads them at random: [Full], [Equal], [Decorrelated]. [Cap] bounds them,
-// [Max] takes the longer of two, and [Throttled] slows a schedule down for a server that rejects attempts because
-// of load. A nil schedule is Exponential{}.
+// A strategy determines how the waits grow: [Exponential], [Fixed], [Linear], [Fibonacci], [Polynomial], or a
+// [ScheduleFunc] of your own. A jitter makes the waits random, so that clients do not send requests at the same
+// time: [Full], [Equal], [Decorrelated]. [Cap] limits the waits, [Max] takes the longer of two waits, and
+// [Throttled] makes the waits longer for a server that rejects attempts because of load. A nil schedule means
+// Exponential{}.
 //
 // The zero values of strategies are ready for use. Exponential{} waits 100 ms, 200 ms, 400 ms and so on. [Waits]
 // returns the waits of a schedule.
@@ -16,7 +17,8 @@
 // Package learn has a schedule that is learned from past runs, and package simulate simulates the load of many
 // clients on one service.
 //
-// Waits are computed in float64 and saturate. No parameters and no step lead to a negative wait or an overflow.
+// Waits are computed in float64, and limited to the range of a [time.Duration]: no parameters lead to a negative
+// wait or an overflow.
 package backoff
 
 import (
@@ -46,7 +48,7 @@ type Step struct {
 	// Previous is the wait before the last attempt. It is 0 before the first wait.
 	Previous time.Duration
 	// Refusals is the number of attempts so far that the server rejected because of load (THROTTLED) without
-	// requesting a certain wait. Each refusal doubles a constant wait, such as a [Fixed] wait, for all later
+	// requesting a specific wait. Each of these doubles a constant wait, such as a [Fixed] wait, for all later
 	// steps.
 	Refusals int
 	// Longest is the limit of the outermost [Cap] around the schedule. Cap sets it. 0 means that there is no Cap.
@@ -132,10 +134,10 @@ func Max(a, b Schedule) Schedule {
 	return bounded{longer, max(first.longest, second.longest)}
 }
 
-// Throttled returns a schedule for the wait after a THROTTLED response that requests no certain wait. Let v be the
-// wait of s, and d be 2v or the limit of s, whichever is shorter. The wait is drawn evenly between d/2 and d, but
-// is never shorter than v, because a throttled client must not be faster than a client that was merely early. The
-// limit comes from a [Cap] around s or within s, also inside [Full], [Equal] and [Max].
+// Throttled returns a schedule for the wait after a THROTTLED response that does not request a specific wait. Let
+// v be the wait of s, and d be 2v or the limit of s, whichever is shorter. The wait is drawn evenly between d/2
+// and d, but is never shorter than v, because a throttled client must not be faster than a client that was merely
+// early. The limit of s comes from a [Cap], which may be inside [Full], [Equal] or [Max].
 //
 // The Refusals of the [Step] must not include that response.
 //

@@ -136,7 +136,7 @@ type Observation struct {
 	// Next is the origin and the path of the next attempt's request, if the response named another URL to check.
 	// Otherwise, it is "".
 	Next string
-	// Advice is a remedy for a mistake in the request, for each verdict.
+	// Advice is a remedy for a mistake in the request. It applies whatever the verdict is.
 	Advice Advice
 
 	// Accept lists the status codes or exit codes of successful responses. Nil means the codes that the Protocol

@@ -104,8 +104,8 @@ func (p *Preset) id(env *expr.Env, n int) string {
 	return fmt.Sprintf("object %d", n)
 }
 
-// preset evaluates p on each object in the response. It returns the verdict, and whether the rules decided. If
-// they did not, preset sets e.words to the reason.
+// preset evaluates p on each object in the response. It returns the verdict, and whether the rules of p decided.
+// If they did not decide, preset sets e.words to the reason.
 func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	of, decided := e.firstMatch(o, p.Rules)
 	if of.Status == Error || of.Status == Throttled || of.Abandoned {
@@ -142,10 +142,11 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	return v, v.Status != None
 }
 
-// judgeAll evaluates p on each of objects. none is true if the response contains no object, and objects has only a
-// stand-in. judgeAll returns the results as all, with those furthest from SUCCESS first, and the verdict of the
-// gravest status as lead. ERROR is the gravest status, followed by THROTTLED, NOT_READY, None (no rule matched)
-// and SUCCESS. If the evaluation of an object is abandoned, all contains only that object.
+// judgeAll evaluates p on each of objects. none is true if the response contains no object, so that objects
+// contains only a placeholder. judgeAll returns the result for each object as all, starting with the objects that
+// are furthest from SUCCESS. It returns the verdict with the gravest status as lead. ERROR is the gravest status,
+// followed by THROTTLED, NOT_READY, None (no rule matched) and SUCCESS. If the evaluation of an object is
+// abandoned, all contains only that object.
 func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc, none bool) (all []Object, lead Verdict) {
 	weight := func(s Status) int { return slices.Index([]Status{Success, None, NotReady, Throttled, Error}, s) }
 	for i, object := range objects {

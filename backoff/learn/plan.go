@@ -35,8 +35,8 @@ type grid struct {
 	ages, survival, lived []float64 // ages are in seconds; lived is the integral of survival up to the age
 }
 
-// grid returns the ages at which an attempt is possible. There are perAttempt ages for each attempt, because the
-// best gap between attempts is sqrt(2 cost / h) where the hazard h changes slowly (Keller 1974). The grid ends
+// grid returns the ages at which an attempt is possible. Where the hazard h changes slowly, the best gap between
+// attempts is sqrt(2 cost / h) (Keller 1974), and the grid divides such a gap into perAttempt steps. The grid ends
 // where only the broad component remains, or when it suffices for mostPlanned attempts.
 func (f forecast) grid(cost float64) *grid {
 	g := &grid{ages: []float64{0}, survival: []float64{1}, lived: []float64{0}}

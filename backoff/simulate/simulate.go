@@ -53,8 +53,8 @@ func (m Model) Published() (base, maxWait time.Duration) {
 // means the published value. A negative maxWait means no limit.
 //
 // The algorithms are "exponential", "full", "equal" and "decorrelated". ModelOCC also has "none", which does not
-// wait. ModelQueue does not have it, because clients that do not wait would send requests forever at the same
-// moment.
+// wait. ModelQueue lacks "none", because clients that do not wait would send requests forever while no time
+// passes.
 func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
 	publishedBase, publishedMax := m.Published()
 	base, maxWait = cmp.Or(base, publishedBase), cmp.Or(maxWait, publishedMax)

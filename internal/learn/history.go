@@ -158,8 +158,8 @@ func add(path string, text []byte) error {
 		return err
 	}
 	if bytes.Count(before, []byte("\n")) >= maxLines {
-		// The run is in the file by now. If the file cannot be shortened, as in a read-only directory, a later
-		// run will do so.
+		// An error is ignored, because the new run is already in the file. A later run will try again to shorten
+		// the file.
 		system.WriteFile(path, shortened(append(before, text...)))
 	}
 	return nil

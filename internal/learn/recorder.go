@@ -178,7 +178,7 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) *Record {
 		}
 		r.warnings = append(r.warnings, fmt.Sprintf("the duration is known only from the attempts: %v", err))
 	case r.Age > 0 && r.end.unfinished == 0:
-		// The first attempt saw the operation finished: the end may have been at any earlier age.
+		// The first attempt found the operation finished, so it may have ended at any earlier age.
 		return nil
 	}
 	return run

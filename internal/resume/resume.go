@@ -112,7 +112,7 @@ func (l *Log) slicePath(targets []Target) string {
 	return filepath.Join(l.Dir, sum("%q", append(slices.Clip(ids), l.Place...))+".jsonl")
 }
 
-// refuse returns the error for a file that the run rejects for the reason why.
+// refuse returns the error for a file that the run rejects. The parameter why is the reason.
 func (l *Log) refuse(why decision) error {
 	path, renewed := l.file.path, "is only a token new? Put it into a file: -H @FILE"
 	switch isSlice := l.Slice > 0; {
@@ -198,7 +198,7 @@ func (l *Log) restore(t Target) {
 	}
 }
 
-// take returns the state in e, an entry of a target that the run continues, and counts the target.
+// take counts e as the entry of a target that the run continues, and returns the state in e.
 func (l *Log) take(e entry) *poll.State {
 	l.resumed++
 	if e.State.Ended() {
@@ -250,9 +250,9 @@ func (l *Log) identify(targets []Target) error {
 	return nil
 }
 
-// idOf returns the ID of a target. The ID depends on the request or command, as what and body describe it, on the
-// settings of the target, and on name, the name that the user gave to the target. kind distinguishes targets from
-// elements.
+// idOf returns the ID of a target or, depending on kind, of its elements. The ID is computed from the settings of
+// t, from name, which is the name that the user gave to the target, and from what and body, which describe the
+// request or command as fingerprint does.
 func idOf(kind string, t Target, name string, what []string, body []byte) string {
 	return sum("%q", []any{kind, t.Settings, name, what, body, body != nil})
 }

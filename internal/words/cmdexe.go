@@ -39,7 +39,7 @@ func CommandLine(path string, args []string) (program, line string, err error) {
 			err = errLines
 		}
 	case strings.HasSuffix(name, ".bat"), strings.HasSuffix(name, ".cmd"):
-		// Another interpreter, as COMSPEC may name, may read another quoting.
+		// COMSPEC is ignored: it may name another interpreter with other quoting rules.
 		program, line = os.Getenv("SystemRoot")+`\System32\cmd.exe`, batchLine(path, args[1:])
 		if slices.ContainsFunc(args[1:], unfit) {
 			err = errUnfit
@@ -59,9 +59,9 @@ func baseName(path string) string {
 	return strings.ToLower(strings.TrimRight(path[strings.LastIndexAny(path, `/\:`)+1:], ". "))
 }
 
-// scriptLine returns the command line for a cmd.exe with the given arguments, the script of which follows a /c or
-// /k flag. It returns "" if there is no such flag. The script is in an additional pair of quotation marks, because
-// cmd.exe removes the first and the last of them.
+// scriptLine returns the command line of a cmd.exe that is called with args. The script in args follows a /c or /k
+// flag. If there is no such flag, scriptLine returns "". The script is put into an additional pair of quotation
+// marks, because cmd.exe removes the first and the last quotation mark.
 func scriptLine(args []string) string {
 	for i, arg := range args {
 		at := scriptFlag(arg)
@@ -129,9 +129,9 @@ func batchLine(path string, args []string) string {
 	return b.String()
 }
 
-// batchArg quotes an argument of a batch file, both for cmd.exe and for the C runtime of a program that the batch
-// file may pass the argument to. Backslashes before the last quotation mark are doubled, because the C runtime
-// halves them. Inside quotation marks, only the percent sign has a special meaning for cmd.exe.
+// batchArg quotes an argument of a batch file for cmd.exe. The quoting also suits the C runtime of a program to
+// which the batch file passes the argument: backslashes before the last quotation mark are doubled, because the C
+// runtime halves them. Inside quotation marks, only the percent sign has a special meaning for cmd.exe.
 func batchArg(arg string) string {
 	if arg != "" && !strings.ContainsFunc(arg, needsQuotes) && !strings.HasSuffix(arg, `\`) {
 		return arg
@@ -145,9 +145,8 @@ func needsQuotes(r rune) bool {
 	return !strings.ContainsRune("#$*+-./:?@\\_", r) && !(r >= '0' && r <= '9') && !(r >= 'A' && r <= 'Z') && !(r >= 'a' && r <= 'z')
 }
 
-// withoutVariables returns text in a form in which cmd.exe expands no variables. Because a command line has no
-// escape for a percent sign, each percent sign is followed by the empty substring of a variable that always
-// exists.
+// withoutVariables changes text so that cmd.exe expands no variables. A command line has no escape for a percent
+// sign. Therefore, each percent sign is followed by the empty substring of a variable that always exists.
 func withoutVariables(text string) string {
 	return strings.ReplaceAll(text, "%", "%%cd:~,%")
 }

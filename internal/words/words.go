@@ -36,8 +36,8 @@ func Duration(d time.Duration) string {
 	return strconv.Itoa(int(d/day)) + "d" + strings.TrimPrefix(rest, "0s")
 }
 
-// Short formats a duration with the two or three digits a sentence needs: "85ms",
-// "2.5s", "40s", "1h30m".
+// Short formats d like [Duration], but with the precision that suits a sentence: milliseconds up to a second,
+// tenths of a second up to ten seconds, and otherwise seconds. Examples are "85ms", "2.5s", "40s" and "1h30m".
 func Short(d time.Duration) string {
 	unit := time.Second
 	switch {
@@ -68,7 +68,7 @@ func Counts[K ~string](number map[K]int, order ...K) string {
 	return strings.Join(parts, ", ")
 }
 
-// Count formats a number of things: "1 attempt", "2 attempts".
+// Count formats a number and a noun, as in "1 attempt" or "2 attempts".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -90,7 +90,7 @@ func OneLine(s string) string {
 	}, s)
 }
 
-// Cut returns the first max characters of s, or s if it is not longer.
+// Cut returns the first max characters of s, or all of s if it has no more than max characters.
 func Cut(s string, max int) string {
 	for i := range s {
 		if max--; max < 0 {
@@ -148,7 +148,8 @@ func Sum(a, b time.Duration) time.Duration {
 
 // Nanoseconds converts a number of nanoseconds to a duration. If ns is negative, it returns 0. If ns is too large,
 // it returns [Longest]. It also returns Longest for NaN, which is the product of 0 and infinity, because a wait
-// that is too long does less harm than no wait. It rounds halves to even, so that rounding does not change means.
+// that is too long does less harm than no wait. It rounds halves to even, so that rounding does not shift the mean
+// of many durations.
 func Nanoseconds(ns float64) time.Duration {
 	switch {
 	case ns <= 0:

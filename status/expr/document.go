@@ -54,7 +54,7 @@ func NewDoc(body []byte) *Doc {
 	return &Doc{text: text}
 }
 
-// newElement returns the document for v, an element of another document, which was checked before. name is the key
+// newElement returns the document for v, which is an element of a document that has been checked. name is the key
 // of v if v is a member of an object, and otherwise "".
 func newElement(v value, name string) *Doc {
 	raw := v.json()
@@ -110,7 +110,8 @@ func (d *Doc) all() value {
 	return value{kind: kindArray, raw: "[" + strings.Join(d.lines, ",") + "]"}
 }
 
-// read checks the text, and sets root and lines if it is a single document. Otherwise, it sets problem.
+// read checks the text. If it is a single document, read sets root and lines. Otherwise, read calls readLines, or
+// sets problem if the nesting is too deep.
 func (d *Doc) read() {
 	switch {
 	case isTooDeep(d.text, maxDepth):
@@ -177,7 +178,7 @@ func (d *Doc) readLines() {
 	}
 }
 
-// flaw returns a description of the error in a text that is not JSON. The error is at offset at.
+// flaw returns a description of the first error in a text that is not JSON. The error is at the byte offset at.
 func (d *Doc) flaw(at int) string {
 	before := d.text[:at]
 	line := strings.Count(before, "\n") + 1

@@ -25,8 +25,9 @@ type walker struct {
 	objects bool  // a [] was applied to an object
 }
 
-// walk follows steps from v, a value at the place at. It calls w.visit for each element that the [] among the
-// steps select, or for the resulting value if there is no []. It returns false as soon as visit returns false.
+// walk follows steps from the value v, which has the position at. It calls w.visit for each element that the []
+// among the steps select, or for the resulting value if there is no []. It returns false as soon as visit returns
+// false.
 func (w *walker) walk(at place, v value, steps []step) (more bool) {
 	i := nextEach(steps)
 	if i < 0 {
@@ -95,7 +96,7 @@ func (t *tally) add(v value, join func(a, b evidence) evidence) {
 	all.hidden, all.evidence = all.hidden || v.hidden, join(all.evidence, v.evidence)
 }
 
-// addElement adds v, the value of the condition for element, which is at the place at.
+// addElement adds v, the value of the condition for an element. The position of the element is at.
 func (t *tally) addElement(at place, element, v value) {
 	outcome := v.truth()
 	isFirst := t.counts[outcome] == 0
@@ -111,8 +112,8 @@ func (t *tally) addElement(at place, element, v value) {
 
 // outcome returns the result of any, all or count, after the elements were added. problem is an unknown value if
 // the elements could not be read completely, and otherwise the zero value. It becomes the result unless an element
-// has settled the result. The result is also unknown if a missing path is the only reason why the deciding
-// elements decide.
+// has settled the result. The result is also unknown if the deciding elements would decide only because a path is
+// missing.
 func (t *tally) outcome(problem value) (v value) {
 	isCount, decisive := t.settles == Unknown, t.settles
 	switch {

@@ -60,8 +60,8 @@ type Env struct {
 	Event string
 
 	Attempt   int           // $attempt, starting at 1
-	Elapsed   time.Duration // $elapsed, since the start of the run
-	Unchanged time.Duration // $unchanged, since the last change of the response
+	Elapsed   time.Duration // $elapsed, the time since the start of the run
+	Unchanged time.Duration // $unchanged, the time since the response last changed
 
 	// Name is $name, the name of the target. If Name is "", $name is missing.
 	Name string

@@ -93,7 +93,7 @@ func (e *evaluator) pipe(n *node) value {
 	return e.with(v, e.text(n.kids[0])).eval(n.kids[1])
 }
 
-// call evaluates a call of exists, any, all, count or a function. A function is applied to the value of ".".
+// call evaluates exists, any, all, count, or a function, which is applied to the value of ".".
 func (e *evaluator) call(n *node) value {
 	switch {
 	case n.name == "exists":
@@ -240,9 +240,9 @@ func (c *comparison) misfit(n *node) (side *node, v value) {
 	return n.kids[0], c.left
 }
 
-// asksForNull reports whether the operand n makes the comparison a test for null: v, the value of n, is a null
-// that is written in the condition, or a list in the condition that contains null. The null or the list may also
-// be the right side of //, if v comes from there.
+// asksForNull reports whether a comparison tests for null on purpose: the operand n is written as null, or as a
+// list that contains null. The operand may also be a // expression with such a constant on its right side, unless
+// its value v comes from the left side.
 func (e *evaluator) asksForNull(n *node, v value) bool {
 	for n.op == opAlternative {
 		n = n.kids[1]
@@ -324,7 +324,7 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 	return v, "makes no JSON of it"
 }
 
-// mapLetters returns s with the number by added to each character from first to last.
+// mapLetters returns s with each character from first to last moved by the offset by.
 func mapLetters(s string, first, last, by rune) string {
 	return strings.Map(func(r rune) rune {
 		if first <= r && r <= last {

@@ -82,8 +82,9 @@ func (x explainer) pipe(n *node) {
 	}
 }
 
-// verdict adds a line such as `.state is "pending"`, from subject and the value is. The parameter t is the outcome
-// of the condition. If the outcome is not the required one, the line also states what was wanted.
+// verdict adds a line such as `.state is "pending"`, where subject and the parameter is are the parts before and
+// after the word "is". The parameter t is the outcome of the condition. If another outcome was required, the line
+// continues with ", want" and the wanted value.
 func (x explainer) verdict(t Tri, subject, is, wanted string) {
 	if t == Unknown || (t == True) == x.negated {
 		is += ", want " + wanted
@@ -96,7 +97,7 @@ func (x explainer) unknown(n *node, v value) {
 	x.say(x.text(n) + " is unknown: " + v.detail)
 }
 
-// truth explains a condition n without a comparison, such as a path. v is the value of n.
+// truth explains n, a condition without a comparison, such as a path. v is the value of n.
 func (x explainer) truth(n *node, v value) {
 	wanted := "a value"
 	switch {

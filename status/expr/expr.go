@@ -79,9 +79,9 @@ type Expr struct {
 type Option func(*parser)
 
 // WithEnviron returns an option that replaces $ENV.NAME by the value of an environment variable. Compile passes
-// the name to lookup, which may be [os.LookupEnv]. A variable that is not set or empty is an error. Without this
-// option, every $ENV is an error. The value never appears in an error, an explanation, a note or a hint, but it
-// may be the result of an expression.
+// the name to lookup, which may be [os.LookupEnv]. If the variable is not set, or if its value is blank, Compile
+// returns an error. Without this option, every $ENV is an error. The value never appears in an error, an
+// explanation, a note or a hint, but it may be the result of an expression.
 func WithEnviron(lookup func(name string) (value string, ok bool)) Option {
 	return func(p *parser) { p.environ = lookup }
 }
@@ -90,8 +90,8 @@ func WithEnviron(lookup func(name string) (value string, ok bool)) Option {
 // error for a condition that is always true, such as a list. Every error is an [*Error].
 func Compile(src string, opts ...Option) (*Expr, error) { return compile(src, true, opts) }
 
-// CompileValue compiles an expression of any type. Unlike [Compile], it accepts an expression whose value is a
-// list, such as items.#(ok==true)#.name. Every error is an [*Error].
+// CompileValue compiles an expression that is evaluated for its value. Unlike [Compile], it accepts an expression
+// whose value is a list, such as items.#(ok==true)#.name. Every error is an [*Error].
 func CompileValue(src string, opts ...Option) (*Expr, error) { return compile(src, false, opts) }
 
 // compile implements Compile if isCondition is true, and CompileValue otherwise.
@@ -181,8 +181,8 @@ func (x *Expr) evaluator(env *Env) *evaluator {
 	return &evaluator{src: x.src, env: env, steps: new(int)}
 }
 
-// guarded returns the result of evaluate. If evaluate panics, the result is an unknown value. isAbandoned is true
-// if the context ended the evaluation.
+// guarded calls evaluate, and returns its result. If evaluate panics, the result is an unknown value. isAbandoned
+// is true if the context ended the evaluation.
 func guarded(evaluate func() value) (v value, isAbandoned bool) {
 	defer func() {
 		switch p := recover(); p.(type) {

@@ -39,8 +39,8 @@ var rows = sync.OnceValue(func() map[string][]row {
 	return rows
 })
 
-// findRow returns the message and the hint of the first row that has the name about and whose pattern matches
-// text.
+// findRow searches the rows of hints.txt that have the name about for the first row whose pattern matches text. It
+// returns the message and the hint of the row, and whether there is such a row.
 func findRow(about, text string) (message, hint string, found bool) {
 	for _, row := range rows()[about] {
 		if m := row.pattern().FindStringSubmatchIndex(text); m != nil {
@@ -94,9 +94,9 @@ type hints struct {
 	ofList bool // the path should lead to a list, so that hints list members that are lists, if there are any
 }
 
-// addMember adds a hint about key, which an object lacks. The hint suggests the member with the most similar name
-// or, if no name is similar, lists the names of the members. before is the path of the object. If it is "", the
-// hint describes the object as whole, such as "the document".
+// addMember adds a hint about key, a key that an object lacks. The hint suggests the member with the most similar
+// name or, if no name is similar, lists the names of the members. The path of the object is before. If it is "",
+// the hint names the object with whole, such as "the document".
 func (h *hints) addMember(key, before, whole string, members iter.Seq2[string, value]) {
 	var names, lists []string
 	for name, v := range members {
@@ -144,7 +144,7 @@ func nearVariable(line string) string {
 	return ""
 }
 
-// nearestMember returns the one of names that word probably stands for, or "" if no name is similar.
+// nearestMember returns the name in names that word probably stands for, or "" if no name is similar.
 func nearestMember(word string, names []string) string {
 	short := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return len(name) > maxMemberName })
 	if i := slices.IndexFunc(short, func(name string) bool { return strings.EqualFold(name, word) }); i >= 0 {
@@ -159,7 +159,7 @@ func nearestMember(word string, names []string) string {
 // plainName matches a name that can follow a dot in a path without quotes.
 var plainName = words.Pattern(`^[\pL_][\pL\pNd_]*$`)
 
-// memberPath returns the path of the member name of an object. before is the path of the object.
+// memberPath returns the path of a member: the path of the object, which is before, followed by name.
 func memberPath(before, name string) string {
 	if plainName().MatchString(name) {
 		return before + "." + name

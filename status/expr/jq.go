@@ -75,8 +75,8 @@ func lastStage(query *gojq.Query) *gojq.Query {
 	return query
 }
 
-// compileJQ compiles query into x.code. It compiles repeatedly, because gojq needs the variables in advance, and
-// its error names only one variable that is not declared.
+// compileJQ compiles query into x.code, and sets x.variables. It compiles repeatedly: gojq must be given the
+// variables in advance, and its error names only one variable that was not given.
 func (p *parser) compileJQ(x *program, query *gojq.Query, at int) (err error) {
 	for {
 		x.code, err = gojq.Compile(query, gojq.WithVariables(x.variables), p.jqEnviron(at))

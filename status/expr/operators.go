@@ -64,8 +64,8 @@ func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem stri
 	return (at != nil && !isOpen) == (sign == "=~"), ""
 }
 
-// shows reports whether a comparison with sign is true for the whole text of v if it is true for the part that is
-// kept.
+// shows reports whether a comparison that is true for the kept part of v is also true for the complete text. sign
+// is the operator.
 func (v value) shows(sign string) bool {
 	return sign == "contains" || sign == "=~" || sign == "endswith" && !v.lost.end || sign == "startswith" && !v.lost.start
 }
@@ -98,8 +98,8 @@ func (t *checkedText) ReadRune() (rune, int, error) {
 	return t.Reader.ReadRune()
 }
 
-// has reports whether list contains an element that equals v. If it does not, and if no element can be compared
-// with v, because all have other types, problem is needsAlike.
+// has reports whether list contains an element that equals v. If list contains only values of other types, the
+// result is unknown, and problem is needsAlike.
 func (e *evaluator) has(list, v value) (is bool, problem string) {
 	hasAlike, hasOther := false, false
 	for _, element := range e.each(list) {

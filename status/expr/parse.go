@@ -16,7 +16,7 @@ func (p *parser) node(op op, from int, kids ...*node) *node {
 	return &node{op: op, from: from, to: max(from, p.end), kids: kids}
 }
 
-// pipe parses alternatives that are joined by |.
+// pipe parses one or more alternatives that are joined by |.
 func (p *parser) pipe() *node {
 	from, piped, inner := p.pos, p.piped, p.inner
 	n := p.alternative()
@@ -36,7 +36,7 @@ func (p *parser) pipe() *node {
 	return n
 }
 
-// alternative parses a condition or value, and after // a further alternative.
+// alternative parses one or more conditions or values that are joined by //.
 func (p *parser) alternative() *node {
 	from := p.pos
 	left := p.chain(opOr, "||", p.and)
@@ -52,11 +52,11 @@ func (p *parser) alternative() *node {
 	return p.node(opAlternative, from, left, right)
 }
 
-// and parses negations that are joined by "and".
+// and parses one or more conditions that are joined by "and" or &&.
 func (p *parser) and() *node { return p.chain(opAnd, "&&", p.not) }
 
-// chain parses operands that are joined by a logical operator, which is op and has the spelling sign. It returns
-// the operand itself if there is only one.
+// chain parses one or more operands that are joined by a logical operator. The operator is op, and operatorAt
+// returns it as sign. If there is only one operand, chain returns the operand itself.
 func (p *parser) chain(op op, sign string, operand func() *node) *node {
 	from := p.pos
 	kids := []*node{operand()}
@@ -330,8 +330,8 @@ func (p *parser) asComparison(n *node, start int) {
 	p.checkComparison(n, start)
 }
 
-// quantifier parses the arguments of any, all or count: "path[]; condition", or for any and all also a condition
-// alone.
+// quantifier parses the arguments of any, all or count, which are "path[]; condition". For any and all, a
+// condition alone is enough.
 func (p *parser) quantifier(n *node) {
 	start, hasList := p.pos, false
 	list := dotNode(start, step{kind: stepEach, from: start, to: start})

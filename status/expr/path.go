@@ -26,12 +26,12 @@ type stepKind uint8
 const (
 	stepField    stepKind = iota // .name, ["name"], .0
 	stepIndex                    // [n], for lists only
-	stepEach                     // []
-	stepCount                    // #
-	stepMap                      // #.x
-	stepFirst                    // #(...)
-	stepAll                      // #(...)#
-	stepModifier                 // @name
+	stepEach                     // [], every element or member
+	stepCount                    // #, the number of elements
+	stepMap                      // #.x, the list of the field x of every element
+	stepFirst                    // #(...), the first element that meets a query
+	stepAll                      // #(...)#, the list of all elements that meet a query
+	stepModifier                 // @name, a gjson modifier
 )
 
 // A step is one part of a path, such as a name or an index.
@@ -42,8 +42,8 @@ type step struct {
 	key     string // stepField: the name; stepModifier: the name and the argument
 	indexes bool   // stepField: the name is a number, as in .0, so it is an index or a key
 	pattern string // stepField: the name, if it contains wildcards
-	n       int    // stepIndex
-	query   *query // stepFirst, stepAll
+	n       int    // stepIndex: the index, which may be negative
+	query   *query // stepFirst and stepAll: the query
 	sub     []step // stepMap, stepAll: the steps that are applied to each element
 }
 

@@ -18,7 +18,7 @@ const (
 	opAnd
 	opOr
 	opCompare
-	opAlternative // a // b
+	opAlternative // a // b, which is b if a is null, false or missing
 	opPipe        // a | b, where the last stage of a pipe is b
 	opCall
 	opJQ // a jq program
@@ -31,13 +31,13 @@ type node struct {
 	grouped  bool    // the node is in parentheses
 	kids     []*node // the operands, or the arguments of a function
 
-	literal value          // opLiteral
-	path    *path          // opPath
-	name    string         // opCall
-	sign    string         // opCompare
+	literal value          // opLiteral: the constant
+	path    *path          // opPath: the path
+	name    string         // opCall: the name of the function
+	sign    string         // opCompare: the operator
 	ofDot   bool           // opCompare: the left side is a dot that is not in the source
-	pattern *regexp.Regexp // opCompare
-	program *program       // opJQ
+	pattern *regexp.Regexp // opCompare: the compiled right side of =~ or !~
+	program *program       // opJQ: the compiled program
 }
 
 // dotNode returns a node for a dot that is not in the source, followed by steps. Its offset is at.
@@ -68,7 +68,7 @@ const (
 	reserved = bareFunctions + " true false null and or in contains startswith endswith "
 )
 
-// isFunction reports whether n is a function of a single value, which is "." or comes from a pipe.
+// isFunction reports whether n is a function that is applied to ".", such as length.
 func (n *node) isFunction() bool {
 	return n.op == opCall && n.name != "exists" && !isOneOf(n.name, quantifiers)
 }

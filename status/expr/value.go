@@ -96,8 +96,8 @@ func text(s string) value         { return value{kind: kindString, str: s} }
 func unknown(why string) value    { return value{detail: words.OneLine(why)} }
 func parseValue(raw string) value { return fromResult(gjson.Parse(raw)) }
 
-// typeError returns an unknown value. Its detail states that v, which has the source subject, has the wrong type.
-// problem states what the operation needs.
+// typeError returns an unknown value because v has the wrong type. The source of v is subject. problem describes
+// the type that is needed.
 func typeError(subject string, v value, problem string) value {
 	return unknown(cmp.Or(subject, ".") + " is " + v.kind.noun() + ", and " + problem)
 }
@@ -250,7 +250,7 @@ const (
 // The evidence of a value is the ground of the outcome, with details.
 type evidence struct {
 	ground   ground
-	missed   string // the source of the path that led nowhere
+	missed   string // the source of the path that led nowhere, if ground is onAbsence or onLack
 	positive bool   // the outcome is affirmed (see [Result.Affirmed]); for an operand, it is a value from the response that is not empty
 }
 
@@ -258,23 +258,24 @@ type evidence struct {
 // something is missing. Such an outcome is changed to unknown.
 func (e evidence) isAbsent() bool { return e.ground == onAbsence || e.ground == onLack }
 
-// and returns the evidence of an outcome that needs two conditions, whose evidence is e and other.
+// and returns the evidence of an outcome that needs two conditions. The evidence of the conditions is e and other.
 func (e evidence) and(other evidence) evidence {
 	return e.choose(other, other.ground > e.ground, e.positive || other.positive)
 }
 
-// or returns the evidence of an outcome for which one of two conditions is enough. Their evidence is e and other.
+// or returns the evidence of an outcome that needs only one of two conditions. The evidence of the conditions is e
+// and other.
 func (e evidence) or(other evidence) evidence {
 	return e.choose(other, !other.isAbsent(), e.positive || other.positive)
 }
 
-// each returns the evidence of an outcome of all or count. Each of the two elements, whose evidence is e and
-// other, must be sufficient by itself.
+// each returns the evidence of an outcome of all or count, which needs sufficient evidence for every element. The
+// evidence for two elements is e and other.
 func (e evidence) each(other evidence) evidence {
 	return e.choose(other, other.isAbsent(), e.positive && other.positive)
 }
 
-// choose returns e, or other if isOther is true, with the given value of the field positive.
+// choose returns e, or other if isOther is true. It sets the field positive of the result.
 func (e evidence) choose(other evidence, isOther, positive bool) evidence {
 	if isOther {
 		e = other

@@ -135,7 +135,7 @@ func (e *evaluator) follow(p *path, v value, steps []step) value {
 	return v
 }
 
-// step evaluates the step s of p from v, a known value.
+// step applies s, a step of p, to the known value v.
 func (e *evaluator) step(p *path, v value, s *step) value {
 	before, use := p.before(s, e.src), strings.TrimLeft(e.src[s.from:s.to], ".|")
 	switch {
@@ -183,8 +183,8 @@ func (e *evaluator) dotName() string {
 	return "the document"
 }
 
-// selected evaluates a step #(...), #(...)# or #.x from the list v. As in gjson, the result of #.x has no entries
-// for elements without x.
+// selected applies a step #(...), #(...)# or #.x to the list v. As in gjson, the result of #.x has no entries for
+// elements without x.
 func (e *evaluator) selected(p *path, v value, s *step) value {
 	var list []string
 	first, tested, n := missing(), false, 0
@@ -213,8 +213,8 @@ func (e *evaluator) selected(p *path, v value, s *step) value {
 	return first
 }
 
-// selects reports whether element meets the query as in gjson, except for the differences that query describes. It
-// also reports whether element has the member that the query tests.
+// selects reports whether element meets the query, with the rules that the type query describes. It also reports
+// whether element has the member that the query tests.
 func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bool) {
 	v := element
 	if q.path != nil {

@@ -80,8 +80,8 @@ var groupText string
 // All returns the built-in presets except the AWS waiters. Presets of related APIs follow each other.
 func All() []Preset { return builtin(presetText + "\n" + groupText) }
 
-// Waiters returns the AWS waiters, as botocore, the AWS library for Python, defines them. They are ordered by
-// service.
+// Waiters returns the AWS waiters, in the order of their services. botocore, the AWS library for Python, defines
+// them.
 func Waiters() []Preset { return builtin(waiterText()) }
 
 // waiterText returns the uncompressed content of waitersFile.
@@ -143,10 +143,10 @@ func (p Preset) Group() string {
 // Stanzas returns the stanzas of a group, in the order of evaluation. If p is not a group, it returns nil.
 func (p Preset) Stanzas() []Preset { return p.stanzas }
 
-// With returns p with its parts from other presets. If p is a group, it gains the stanzas among presets that
-// belong to the group, ahead of the stanzas that it already has. If p is a stanza, and its group is among presets,
-// it inherits the object path, the id, the detail and the gates of the group. A gate is a stanza for objects of
-// any kind in a state that is not final. Gates are tried before all other stanzas.
+// With returns p together with related presets. If p is a group, the stanzas of the group among presets are added
+// to it, ahead of the stanzas that it already has. If p is a stanza, and its group is among presets, p inherits
+// the object path, the id, the detail and the gates of the group. A gate is a stanza for objects of any kind in a
+// state that is not final. Gates are evaluated before all other stanzas.
 func (p Preset) With(presets []Preset) Preset {
 	var mine []Preset
 	for _, other := range presets {
