@@ -41,8 +41,8 @@ type Meaning struct {
 	// Only restricts the rules that count. If it is not nil, a rule counts only if it reads at least one variable
 	// in this list, where variables are named without a $. An empty list that is not nil excludes all rules.
 	Only []string
-	// Named lists variables, without a $, that show that a rule is meant for unsuccessful responses. For example,
-	// a rule that reads $status takes error codes into account.
+	// Named lists variables, without a $. A rule that reads one of them is meant for unsuccessful responses, too.
+	// For example, a rule that reads $status takes error codes into account.
 	Named []string
 	// WhyNot explains why the response cannot mean SUCCESS. It applies only if Allow lacks AllowSuccess. If a rule
 	// for SUCCESS then matches, the verdict is NOT_READY, and WhyNot is appended to its reason. If WhyNot is "",
@@ -72,11 +72,11 @@ type Allow uint8
 
 // The conclusions that an [Allow] may contain.
 const (
-	AllowRead     Allow = 1 << iota // any that require the document: the response is successful
-	AllowText                       // any that require the body or output as text, although the response is unsuccessful
-	AllowSuccess                    // the operation is done, so the verdict may be SUCCESS
-	AllowAbsence                    // the requested object does not exist; rules with the field Here draw this conclusion
-	AllowNotReady                   // the operation is not done, by a preset's rule for NOT_READY, although the response is unsuccessful
+	AllowRead     Allow = 1 << iota // conclusions from the document, because the response is successful
+	AllowText                       // conclusions from the body or output as text, although the response is unsuccessful
+	AllowSuccess                    // the conclusion that the operation is done: SUCCESS
+	AllowAbsence                    // the conclusion, by a rule with the field Here, that the requested object does not exist
+	AllowNotReady                   // the conclusion, by a preset's rule on an unsuccessful response, that the operation is not done: NOT_READY
 )
 
 // Holds determines how rules for SUCCESS that did not match affect the Default of a [Meaning].

@@ -278,11 +278,11 @@ func seconds(s float64) time.Duration {
 	return math.MaxInt64
 }
 
-// A Past contains the past runs of an operation, and what was learned from these runs.
+// A Past contains the past runs of an operation, and the model that was learned from these runs.
 type Past struct {
 	Runs     []Record   // all runs, including unfinished ones
 	Model    *fit.Model // nil if no run has finished
-	Warnings []string   // about lines that were skipped
+	Warnings []string   // warnings about lines that were skipped
 }
 
 // Fit reads the past runs of the operation name, and fits a model to them. If it returns an error, p.Model is nil.

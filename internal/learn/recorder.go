@@ -25,8 +25,8 @@ type Recorder struct {
 	Name    string        // the name of the operation
 	Age     time.Duration // the age of the operation at the start of the wait
 	IsList  bool          // the operation is a list, which ends with its last element
-	// StartedAt and FinishedAt return the times when the operation started and finished from its last response.
-	// They are nil if the user did not give the flags.
+	// StartedAt and FinishedAt select the times in the last response when the operation started and finished. They
+	// are nil if the user did not give the flags.
 	StartedAt, FinishedAt *expr.Expr
 	Model                 *fit.Model // nil if no past run has finished
 

@@ -28,7 +28,7 @@ var ErrNotStarted = errors.New("nothing was started")
 // An entry is one line of a job log: the state of a target, or of one element of the lists that the targets
 // return. It contains no header values and no passwords. It contains the URL that the target follows.
 type entry struct {
-	Event string     `json:"event"` // as kind returns
+	Event string     `json:"event"` // the result of the method kind
 	At    time.Time  `json:"at"`
 	ID    string     `json:"id"`            // identifies the target; see identify
 	Key   *string    `json:"key,omitempty"` // the key of the element; nil for the target itself

@@ -74,8 +74,8 @@ type tally struct {
 	counts  [3]int   // the number of conditions with each outcome
 	values  [3]value // for each outcome, the value of the first condition, with the evidence of all conditions
 
-	at       place // of the element that explains the result: the first element that settles it, or else the first element
-	element  value // that element
+	at       place // the position of the element that explains the result: the first element that settles it, or else the first element
+	element  value // the element that explains the result
 	decisive Tri   // the outcome of the condition for that element
 	whole    value // the result of any, all or count
 }

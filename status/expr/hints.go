@@ -88,8 +88,8 @@ const (
 // The hints of an evaluation are suggestions for paths that lead nowhere in a response. They contain names of
 // members, but no values.
 type hints struct {
-	near []string // such as "did you mean .state?"
-	has  []string // such as "the document has: state, progress"
+	near []string // hints such as "did you mean .state?"
+	has  []string // hints such as "the document has: state, progress"
 
 	ofList bool // the path should lead to a list, so that hints list members that are lists, if there are any
 }

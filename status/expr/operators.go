@@ -79,7 +79,7 @@ func isOrdered(sign string, order int) bool {
 // find returns the start and the end of the first match of pattern in s, or nil. While it searches a long text, it
 // checks whether the evaluation must be abandoned.
 func (e *evaluator) find(pattern *regexp.Regexp, s string) []int {
-	const long = 1 << 20 // bytes
+	const long = 1 << 20 // the size in bytes from which a search is checked
 	if len(s) < long {
 		return pattern.FindStringIndex(s)
 	}
@@ -157,7 +157,7 @@ func compareNumbers(a, b string) int {
 	if order := cmp.Compare(x, y); order != 0 || a == b {
 		return order
 	}
-	const precision, most = 512, 800 // bits, and digits: the time of ParseFloat grows with the square of the digits
+	const precision, most = 512, 800 // in bits, and in digits: the time of ParseFloat grows with the square of the number of digits
 	if len(a) < most && len(b) < most {
 		p, _, err := big.ParseFloat(a, 10, precision, big.ToNearestEven)
 		q, _, wrong := big.ParseFloat(b, 10, precision, big.ToNearestEven)

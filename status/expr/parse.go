@@ -131,7 +131,7 @@ func (p *parser) comparison() *node {
 func (p *parser) startsBarePath(i int) bool {
 	c, word := p.at(i), p.word(i)
 	next := p.at(i + len(word))
-	isPath := next == '.' || next == '[' || next == '#' || next == '*' || next == '\\' // such as true.x
+	isPath := next == '.' || next == '[' || next == '#' || next == '*' || next == '\\' // true for a path such as true.x
 	isName := p.startsName(i) && next != '(' && (isPath || !isOneOf(word, reserved))
 	return isName || c != 0 && strings.IndexByte("#@*?", c) >= 0
 }

@@ -254,8 +254,8 @@ func (p *parser) member(form func() *regexp.Regexp) (name string) {
 
 // The names that may follow $header and $ENV, with the dot.
 var (
-	fieldName   = words.Pattern(`^\.[\pL\pNd_-]*`) // of a header
-	environName = words.Pattern(`^\.[\pL\pNd_]*`)
+	fieldName   = words.Pattern(`^\.[\pL\pNd_-]*`) // the name of a header field
+	environName = words.Pattern(`^\.[\pL\pNd_]*`)  // the name of an environment variable
 )
 
 // lookUp returns the value of the environment variable name, which appears at offset at of the source. It rejects

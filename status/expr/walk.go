@@ -219,7 +219,7 @@ func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bo
 	v := element
 	if q.path != nil {
 		if element.kind < kindArray {
-			return false, false // also for ~: gjson does not look into scalars
+			return false, false // also for the operators with ~, because gjson does not look into scalars
 		}
 		v = e.unhinted().follow(p, element, q.path.steps)
 	}
