@@ -2,8 +2,8 @@ package connect
 
 import "context"
 
-// A Caller holds settings of the program that runs a wait, such as the command poll. The commands of the wait read
-// these settings from the context of the run. The zero value changes nothing.
+// A Caller holds the settings of the program that calls poll's library, such as the command poll itself. The probes
+// of a wait read these settings from the context of the run. The zero Caller changes nothing.
 type Caller struct {
 	// If ReapOrphans is true, each attempt first reaps all child processes that have ended. It is needed if this
 	// process is process 1 or a subreaper, and so inherits the processes that attempts leave. All children of this

@@ -46,10 +46,10 @@ const (
 	maxTold      = 10  // largest number of hints during a wait, because a document with different members each time leads to ever new hints
 )
 
-// Add reads the verdict v for the response o. It adds notes to v, records and then removes the results of the rules
-// in v, and collects hints about o. These hints replace the hints about the previous response. Add ignores the
-// results if the rules are not meant for o: o only leads to another URL, or the element that o is about is missing
-// from its list.
+// Add reads the verdict v for the response o. It adds notes to v, collects hints about o, and records the results of
+// the rules, which it then removes from v. The hints replace the hints about the previous response. Add ignores the
+// results if the rules are not meant for o, because o only leads to another URL, or is about an element that is
+// missing from its list.
 func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 	notes(o, v)
 	results := v.Results

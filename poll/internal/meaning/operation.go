@@ -105,9 +105,9 @@ func (h HTTP) unstated(o *status.Observation, said Report, isNamed bool) status.
 	return v
 }
 
-// withDetail returns words, followed by the document's error message after a colon. It prefers a message next to
-// state, but also searches other members. If the document has no message, withDetail appends the statements in wrong
-// instead.
+// withDetail returns the parameter words, followed by a colon and the document's error message. It prefers a message
+// next to state, but also searches other members. If the document has no message, withDetail appends the statements
+// in wrong instead.
 func withDetail(o *status.Observation, words string, state Statement, wrong ...Statement) string {
 	env := status.Environment(o)
 	around := state.Path[:max(0, strings.LastIndex(state.Path, "."))]

@@ -285,7 +285,7 @@ var vocabulary = sync.OnceValue(func() *glossary {
 	return v
 })
 
-// rows returns the rows for members called name. A leading "is" in name does not count.
+// rows returns the rows for members called name. It ignores case, punctuation, and "is" at the start of name.
 func (v *glossary) rows(name string) []row {
 	return v.members[strings.TrimPrefix(flattened(name), "is")]
 }

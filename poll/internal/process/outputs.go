@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// tailSize is the number of bytes of the standard error that are kept. They are its last bytes.
+// tailSize limits how much of the standard error is kept: its last tailSize bytes.
 const tailSize = 64 << 10
 
 // outputs reads the standard output and the standard error of a program during one attempt.
@@ -90,7 +90,7 @@ func (l listened) Write(text []byte) (int, error) {
 }
 
 // finish waits until reading has ended. If processes hold the outputs open for longer than drainTime, finish closes
-// the read ends of the pipes. By then, all bytes that the program has written have been read.
+// the read ends of the pipes, which ends the reading. By then, everything that the program has written has been read.
 func (o *outputs) finish() {
 	select {
 	case <-o.done:

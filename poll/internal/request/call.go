@@ -48,8 +48,7 @@ func (a Attempt) wait(ctx context.Context, to location) *status.Failure {
 	return a.Pace.Wait(ctx, to.origin())
 }
 
-// A call holds the parameters of one layer call: which request to send, and where. The package comment lists the
-// layers.
+// A call describes a request that one layer passes to the next. The package comment lists the layers.
 type call struct {
 	Attempt
 	method string
@@ -106,7 +105,7 @@ func failed(f *status.Failure, asked call) *answer {
 	return &answer{seen: seen{Observation: status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}}, asked: asked}
 }
 
-// remark adds words to the remarks of a, unless words is "".
+// remark appends the remark in words, unless words is "".
 func (a *answer) remark(words string) {
 	if words != "" {
 		a.Remarks = append(slices.Clip(a.Remarks), words)

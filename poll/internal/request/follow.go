@@ -128,7 +128,7 @@ type reference struct {
 	word   string       // keyword; "" for an expression or a URL
 	source string       // the expression or URL that the user wrote; "" for a keyword
 	texts  []string     // the URL's constant parts before, between and after values; nil if the value of one expression is the whole URL
-	values []*expr.Expr // the expressions, one between each two of texts
+	values []*expr.Expr // the expressions; values[i] stands between texts[i] and texts[i+1]
 }
 
 // parseReference parses s. words are the allowed keywords. A URL can hold secrets, so the error repeats no part of a
