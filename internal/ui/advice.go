@@ -12,8 +12,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// advice returns the notes and hints at the end of a wait, and the flags that would turn such an end into a longer wait
-// or a result.
+// advice returns the notes and hints to print when a wait has ended with the outcome o. They include flags that
+// would have continued the wait, or that would have led to a result.
 func advice(o *poll.Outcome) []string {
 	if isNeverSeen(o) {
 		return []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
@@ -28,7 +28,7 @@ func advice(o *poll.Outcome) []string {
 	if given := o.Observation.Advice; given.Code == status.AdviceOffered {
 		list = append(list, "to request that URL from now on: --follow '$header."+given.Text+"'")
 	}
-	if o.Observation.Truncated && strings.Contains(fmt.Sprint(o.Reason, o.Notes), "longer than the ") { // in the words of Gap, or of an output that was cut
+	if o.Observation.Truncated && strings.Contains(fmt.Sprint(o.Reason, o.Notes), "longer than the ") { // a reason or note on a response that was cut
 		list = append(list, "to keep more of the response: --max-body SIZE")
 	}
 	if seen := o.Observation; seen.Exit != nil && (seen.StdoutOpen || seen.StderrOpen) {
@@ -37,16 +37,16 @@ func advice(o *poll.Outcome) []string {
 	return list
 }
 
-// grounds returns the notes, with the prefix, and the hints of an outcome.
+// grounds returns the notes on an outcome, each with the given prefix, followed by the hints.
 func grounds(o *poll.Outcome, prefix string) []string {
 	list := append(oneLines(prefix, o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
-	if s := remedy(o.Verdict.Advice); s != "" && o.Verdict.Advice.Code != status.AdviceNext { // which is among the hints
+	if s := remedy(o.Verdict.Advice); s != "" && o.Verdict.Advice.Code != status.AdviceNext { // hints already include the advice on --next
 		list = append(list, s)
 	}
 	return list
 }
 
-// hints returns the hints of a verdict that its reason does not contain.
+// hints returns the hints of a verdict. It omits a hint that is part of the verdict's reason.
 func hints(v status.Verdict) []string {
 	isSaid := func(hint string) bool { return strings.Contains(v.Reason, hint) }
 	list := slices.DeleteFunc(slices.Clone(v.Hints), isSaid)
@@ -56,8 +56,8 @@ func hints(v status.Verdict) []string {
 	return oneLines("hint: ", list)
 }
 
-// instead returns the flags that continue the wait after a response that is an error without a rule, or "" if there
-// are none. Expressions are quoted for a shell.
+// instead returns flags that would continue the wait after an error response, unless a rule of the user has
+// matched the response. It returns "" if no flags apply. Expressions are quoted for a shell.
 func instead(o *poll.Outcome) string {
 	obs := o.Observation
 	switch {
@@ -65,18 +65,18 @@ func instead(o *poll.Outcome) string {
 		return ""
 	case errors.Is(o.Err(), poll.ErrUntrusted), obs.Advice.Code == status.AdviceUntrusted:
 		return "to follow it anyway, with credentials and body: --location-trusted"
-	case obs.Code == nil, obs.Good(), obs.Result: // no condition is evaluated on the result
+	case obs.Code == nil, obs.Good(), obs.Result: // conditions do not apply to the result of the operation
 		return ""
 	}
 	code, starts := *obs.Code, obs.Start
-	// These may mean that the resource does not exist yet, or is still locked.
+	// With these codes, the resource may not exist yet, or may still be locked.
 	later := code == http.StatusNotFound || code == http.StatusConflict || code == http.StatusLocked
 	switch {
 	case starts && later:
 		end, again := "accepted", fmt.Sprintf("--follow none --not-ready-if '$status==%d'", code)
 		if o.Verdict.AsksSuccess {
 			end = "done"
-		} else { // no condition makes an accepted request a SUCCESS yet
+		} else { // so far, no condition would turn an accepted request into SUCCESS
 			again += " --until '$status<300'"
 		}
 		return "a start request is sent once; if repeating it does no harm, this sends it until it is " + end + ": " + again
@@ -88,7 +88,8 @@ func instead(o *poll.Outcome) string {
 	return ""
 }
 
-// remedy returns the flags that follow the advice of a verdict, or "".
+// remedy returns the flags that a verdict's advice suggests, with an explanation. It returns "" for advice that no
+// flag can follow.
 func remedy(a status.Advice) string {
 	text := map[status.AdviceCode]string{
 		status.AdviceTrust:       "to trust it: --cacert FILE names another authority, -k accepts any certificate",

@@ -13,36 +13,39 @@ import (
 )
 
 const (
-	shownLists   = 3 // the largest number of lists that are drawn
-	closingHints = 3 // and of the hints for the targets with the same reason
+	shownLists   = 3 // how many lists are drawn at the same time
+	closingHints = 3 // how many hints are printed for targets with the same reason
 )
 
-// A Board is the state of all targets. A single wait is a board of one row.
+// A Board holds the display state of all targets: one [Row] per target. The faces, which are the ways to show a
+// wait, all draw the board. If only one target is waited for, the board is called single and has one row. With
+// --each, the board also has a row for each list, a response whose elements are the targets.
 type Board struct {
-	goal     string // in words; "" for a single wait
-	size     int    // the number of targets, also before their first events
-	rows     []*Row // by their numbers; nil before the first event
+	goal     string // the goal in words; "" for a single board
+	size     int    // the number of targets, including targets without an event so far
+	rows     []*Row // the rows of targets, by target number minus 1; nil before a target's first event
 	lists    []*Row
-	began    time.Time           // zero before the first event
-	timeline timeline            // of a single wait
-	hints    map[string][]string // by the key of a row: the hints for the first target
+	began    time.Time           // the start of the wait; zero before the first event
+	timeline timeline            // the attempts of the only target, if the board is single
+	hints    map[string][]string // by [Row.key]: the hints for the first target with that key
 }
 
-// single reports whether the board has a single wait.
+// single reports whether the board shows a wait for one target, which is not part of a group.
 func (b *Board) single() bool { return b.goal == "" }
 
-// few reports whether each target is shown by itself.
+// few reports whether there are so few targets that each is shown separately.
 func (b *Board) few() bool { return b.size <= mostTold }
 
-// at returns when something happened, since the start of the board.
+// at returns the time from the start of the wait to t, or 0 if t is earlier.
 func (b *Board) at(t time.Time) time.Duration { return max(0, t.Sub(b.began)) }
 
-// isEnd reports whether an event is the last.
+// isEnd reports whether ev is the last event of the run.
 func (b *Board) isEnd(ev poll.Event) bool {
 	return ev.Kind == poll.EventGoal || ev.Kind == poll.EventEnd && b.single()
 }
 
-// Update reads an event, and returns the row of its target. It returns nil for an event without a target.
+// Update updates the board according to the event ev, and returns the row of the event's target. It returns nil if
+// the event does not belong to a target.
 func (b *Board) Update(ev poll.Event) *Row {
 	if b.began.IsZero() {
 		b.began, b.timeline.ended = ev.At.Add(-ev.Elapsed), ev.Elapsed
@@ -67,7 +70,7 @@ func (b *Board) Update(ev poll.Event) *Row {
 	return r
 }
 
-// row returns the row of an event, a new one for the first event of a target.
+// row returns the row of the event's target or list. It adds a row at the first event of a target or list.
 func (b *Board) row(ev poll.Event) *Row {
 	list := &b.rows
 	i := max(1, ev.N) - 1
@@ -87,7 +90,7 @@ func (b *Board) row(ev poll.Event) *Row {
 	return (*list)[i]
 }
 
-// age returns the duration of the wait for a target, up to now or to its end.
+// age returns how long the target of r was waited for, until now or until the target ended.
 func (b *Board) age(r *Row, now time.Time) time.Duration {
 	if r.over() {
 		return r.elapsed
@@ -95,19 +98,19 @@ func (b *Board) age(r *Row, now time.Time) time.Duration {
 	return max(0, b.at(now)-r.began)
 }
 
-// open returns the first lists that have not ended, those with the earliest next attempt first.
+// open returns up to shownLists lists that have not ended, sorted by the time of their next attempt.
 func (b *Board) open() []*Row {
 	open := slices.DeleteFunc(slices.Clone(b.lists), (*Row).over)
 	slices.SortStableFunc(open, func(a, b *Row) int { return a.due.Compare(b.due) })
 	return open[:min(len(open), shownLists)]
 }
 
-// failed returns the lists that have ended: they could not be waited for.
+// failed returns the lists that have ended. A list ends before its elements only if poll cannot read it.
 func (b *Board) failed() []*Row {
 	return slices.DeleteFunc(slices.Clone(b.lists), func(list *Row) bool { return !list.over() })
 }
 
-// endings counts the targets by their endings, and under "" the targets before their ends.
+// endings returns the number of targets for each ending. The key "" counts the targets that have not ended.
 func (b *Board) endings() map[poll.Ending]int {
 	n := map[poll.Ending]int{"": b.size}
 	for _, r := range b.rows {
@@ -119,7 +122,7 @@ func (b *Board) endings() map[poll.Ending]int {
 	return n
 }
 
-// states counts the targets by their states: "4 done, 1 failed, 10 waiting".
+// states returns the number of targets in each state as text, such as "4 done, 1 failed, 10 waiting".
 func (b *Board) states() string {
 	n, order := map[string]int{}, []string{}
 	ended := b.endings()
@@ -130,10 +133,10 @@ func (b *Board) states() string {
 	return words.Counts(n, slices.Compact(order)...)
 }
 
-// A bucket is targets with the same state and reason, except for numbers in the reason.
+// A bucket is a group of targets that have the same state, and the same reason apart from numbers in the reason.
 type bucket []*Row
 
-// buckets returns the rows that are wanted, the largest bucket first.
+// buckets groups the rows that satisfy wanted, and returns the largest bucket first.
 func buckets(rows []*Row, wanted func(*Row) bool) []bucket {
 	byKey := map[string]bucket{}
 	for _, r := range rows {
@@ -146,7 +149,8 @@ func buckets(rows []*Row, wanted func(*Row) bool) []bucket {
 	})
 }
 
-// reason returns the reason of the targets, without its numbers if they differ.
+// reason returns the reason that the targets in b have in common. If numbers in their reasons differ, they are
+// replaced.
 func (b bucket) reason() string {
 	if slices.ContainsFunc(b, func(r *Row) bool { return r.reason != b[0].reason }) {
 		return b[0].pattern
@@ -154,35 +158,36 @@ func (b bucket) reason() string {
 	return b[0].reason
 }
 
-// commonest returns the largest buckets of the targets that have not ended.
+// commonest returns up to most of the largest buckets of targets that have not ended. Targets without a reason are
+// not counted.
 func (b *Board) commonest(most int) []bucket {
 	all := buckets(b.rows, func(r *Row) bool { return !r.over() && r.reason != "" })
 	return all[:min(len(all), most)]
 }
 
-// A Moment is an attempt in the timeline of a wait.
+// A Moment is an attempt in the timeline of a single wait, the list of attempts in the output of --json.
 type Moment struct {
 	Attempt int     `json:"attempt"`
-	At      Seconds `json:"at_s"` // since the start of the run, the start of the attempt
+	At      Seconds `json:"at_s"` // when the attempt started, since the start of the run
 	Status  string  `json:"status"`
 	Reason  string  `json:"reason"`
 	Took    Seconds `json:"took_s"`
-	Wait    Seconds `json:"wait_s"` // before the attempt
+	Wait    Seconds `json:"wait_s"` // how long poll waited before the attempt
 }
 
-// The numbers of the first and of the last attempts that are kept.
+// A timeline keeps this many attempts from its start and from its end.
 const (
 	firstMoments = 50
 	lastMoments  = 450
 )
 
-// A timeline is the attempts of a single wait.
+// A timeline holds the attempts of a single wait. It drops attempts in the middle of a long wait.
 type timeline struct {
 	moments []Moment
-	ended   time.Duration // the end of the last attempt, or the first event
+	ended   time.Duration // when the last attempt ended; at first, the time of the first event
 }
 
-// update reads an event.
+// update adds the attempt that the event ev reports. It ignores other events.
 func (t *timeline) update(ev poll.Event) {
 	if ev.Kind != poll.EventAttempt {
 		return
@@ -202,7 +207,7 @@ func (t *timeline) add(m Moment) {
 	t.moments = append(t.moments, m)
 }
 
-// Seconds is a number of seconds in JSON, to the millisecond.
+// Seconds is a number of seconds in JSON, rounded to milliseconds.
 type Seconds float64
 
 func seconds(d time.Duration) Seconds {

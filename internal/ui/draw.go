@@ -14,19 +14,20 @@ import (
 )
 
 const (
-	otherLines   = 4                // of the terminal, which a table leaves free
-	shownReasons = 5                // of many targets, the most common ones
-	phaseWidth   = len("next 9.9s") // the usual width, so that the columns after it do not move
+	otherLines   = 4                // terminal rows that a table of targets does not use
+	shownReasons = 5                // how many of the most common reasons are shown for many targets
+	phaseWidth   = len("next 9.9s") // the usual width of a row's next step: a fixed width keeps the columns after it in place
 )
 
-// inTable reports whether each of several targets has a row in a table on the terminal.
+// inTable reports whether the terminal shows several targets as a table with a row for each target.
 func (v *view) inTable() bool {
 	b := v.board
 	return v.cfg.Face == Live && !b.single() && b.few() && b.size <= v.height()-otherLines
 }
 
-// live returns the status lines: one line for a single wait, a table of few targets, and counts and
-// the most common reasons of many.
+// live returns the status lines, which are redrawn at the bottom of the terminal. For a single target, it returns
+// one line. For few targets, it returns a table with totals. For many targets, it returns only totals and the most
+// common reasons. If the terminal is too narrow, it returns nil.
 func (v *view) live(now time.Time) []string {
 	switch {
 	case v.width() < leastColumns:
@@ -39,7 +40,8 @@ func (v *view) live(now time.Time) []string {
 	return v.totals(now)
 }
 
-// totals returns the lines about all targets, with the most common reasons unless the targets are in a table.
+// totals returns the lines about all targets together, followed by a row for each open list. If the targets are
+// not in a table, the lines include the most common reasons.
 func (v *view) totals(now time.Time) []string {
 	b, elapsed := v.board, clock(v.board.at(now))
 	frame, counts := v.glyphs.frame(b.at(now))+" ", b.states()
@@ -65,7 +67,8 @@ func (v *view) totals(now time.Time) []string {
 	return append(lines, v.table(b.open(), now)...)
 }
 
-// last returns the lines of a table that stay at the end.
+// last returns the table of targets, which remains on the terminal at the end. It returns "" if the targets are
+// not in a table.
 func (v *view) last(now time.Time) string {
 	if !v.inTable() || !v.cfg.Streams.Foreground() {
 		return ""
@@ -73,8 +76,8 @@ func (v *view) last(now time.Time) string {
 	return strings.Join(v.table(v.board.rows, now), "\n") + "\n"
 }
 
-// table returns a line for each row that has had an event: a mark, the name, numbers and words. On a narrow
-// terminal the time is the only number.
+// table returns a line for each row that is not nil. The line consists of a mark, the name, numbers and the
+// reason. On a narrow terminal, the elapsed time is the only number.
 func (v *view) table(rows []*Row, now time.Time) (lines []string) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row *Row) bool { return row == nil })
 	names, width, bars := v.namesOf(rows), 0, 0
@@ -94,8 +97,8 @@ func (v *view) table(rows []*Row, now time.Time) (lines []string) {
 	return lines
 }
 
-// namesOf returns the names of rows, each with a gap, and "" for a single wait. The part that all names
-// start with is left out, except on a wide terminal.
+// namesOf returns the names of rows, each followed by two blanks. Except on a wide terminal, it removes the start
+// that all names have in common. For a single target, the name is "".
 func (v *view) namesOf(rows []*Row) []string {
 	names, common := make([]string, len(rows)), 0
 	if v.board.single() {
@@ -113,8 +116,8 @@ func (v *view) namesOf(rows []*Row) []string {
 	return names
 }
 
-// commonPart returns the length of the text that all names start with, up to a slash. Something of each name is
-// left.
+// commonPart returns the length of the longest common prefix of names that ends with a slash. It is shorter than
+// each of the names.
 func commonPart(names []string) int {
 	first, last, n := slices.Min(names), slices.Max(names), 0
 	for n < len(first)-1 && first[n] == last[n] {
@@ -123,7 +126,8 @@ func commonPart(names []string) int {
 	return strings.LastIndexByte(first[:n], '/') + 1
 }
 
-// markOf returns a sign for how a target ended, or for an attempt that is under way.
+// markOf returns the character at the start of a row. It shows how the target ended, or that an attempt is
+// running. It is a blank for any other target.
 func (v *view) markOf(row *Row, now time.Time) string {
 	switch {
 	case meaningOf(row.ending).status == status.Success:
@@ -138,14 +142,15 @@ func (v *view) markOf(row *Row, now time.Time) string {
 	return " "
 }
 
-// numbers returns the attempt, the time, the bar and the phase of a row.
+// numbers returns the columns of a row with the attempt's number, the elapsed time, the progress bar and the next
+// step. The bar's column has the width bars, or is missing if bars is 0.
 func (v *view) numbers(row *Row, now time.Time, bars int) string {
 	age, usual := clock(v.board.age(row, now)), v.forecast(row, now)
 	if v.isNarrow() {
 		return age
 	}
 	text := fmt.Sprintf("%6s", age)
-	if row.n == 0 || len(v.board.lists) == 0 { // an element is seen in the attempts of its list
+	if row.n == 0 || len(v.board.lists) == 0 { // an element of a list has no attempts of its own
 		text = fmt.Sprintf("%-3s ", fmt.Sprintf("#%d", row.attempt)) + text
 	}
 	if v.board.single() && row.limit > 0 {
@@ -163,8 +168,9 @@ func (v *view) numbers(row *Row, now time.Time, bars int) string {
 	return text
 }
 
-// wordsOn returns the reason of a row. The reason is brief in a row of several
-// targets. The progress is among the words if no row has room for its bar.
+// wordsOn returns the text at the end of a row: the reason, shortened to fit into room columns, and values of the
+// progress. With several targets, the reason is always brief. If no row has a progress bar (bars is 0), the text
+// includes the progress.
 func (v *view) wordsOn(row *Row, bars, room int) string {
 	text, progress := fitted(row.reason, room), row.progress.others
 	if row.n > 0 {
@@ -184,7 +190,8 @@ func (v *view) wordsOn(row *Row, bars, room int) string {
 	return clauses(progress, text, heldWords(row.held))
 }
 
-// forecast returns how long a wait or a list may last from now on, "" without a forecast.
+// forecast returns how much longer the wait of a row will probably take. It returns "" without a forecast, and for
+// the elements of a list.
 func (v *view) forecast(row *Row, now time.Time) string {
 	if row.n > 0 || row.over() {
 		return ""
@@ -192,12 +199,12 @@ func (v *view) forecast(row *Row, now time.Time) string {
 	return left(v.cfg.Forecast, row.running(now))
 }
 
-// outlookOn returns the next step of a row, and how long the row may take by past runs.
+// outlookOn returns the next step of a row, why the row is delayed, and how much longer it will probably take.
 func (v *view) outlookOn(row *Row, now time.Time) string {
 	return clauses(row.next(now), heldWords(row.held), v.forecast(row, now))
 }
 
-// fitted returns a reason, in brief if it has more columns than there is room.
+// fitted returns reason if it fits into room columns, and otherwise its brief form.
 func fitted(reason string, room int) string {
 	if term.Width(reason) <= room {
 		return reason
@@ -205,8 +212,9 @@ func fitted(reason string, room int) string {
 	return brief(reason)
 }
 
-// brief returns a reason without its condition, which the opening line has: "running" for
-// `.state is "running", want == "done"`. Values that mean nothing alone keep their path.
+// brief shortens a reason by removing the condition, which the first line of the output shows: `.state is
+// "running", want == "done"` becomes `"running"`. It keeps the path before a value that means nothing alone, such
+// as true.
 func brief(reason string) string {
 	subject, value, isValue := strings.Cut(reason, " is ")
 	if !isValue || strings.Contains(subject, " ") {
@@ -220,23 +228,24 @@ func brief(reason string) string {
 	return joined(": ", value, detail)
 }
 
-// A console writes to stderr, above status lines if any are drawn. Write errors are
-// ignored: they never end a run.
+// A console writes text to stderr. If status lines are drawn, it keeps them below the text. It ignores write
+// errors, which must never end a run.
 type console struct {
 	w          io.Writer
-	foreground func() bool // reports whether drawing is allowed; nil for always
-	drawn      string      // the text that drew the status lines, or ""
+	foreground func() bool // reports whether poll may draw on the terminal; nil means always
+	drawn      string      // the text that has drawn the current status lines; "" without status lines
 }
 
-// eraseLines goes to the first column and clears the rest of the screen: the status
-// lines, or the rows into which the terminal wrapped them when it became narrower.
+// eraseLines moves the cursor to the first column and clears the rest of the screen, which contains the status
+// lines. If the terminal has become narrower and has wrapped a status line, this clears the wrapped rows as well.
 const eraseLines = "\r\x1b[J"
 
-// drawing returns the text that draws status lines. The rest of each row is cleared
-// afterwards, so that nothing flickers. The cursor is left in the first column of
-// the first row, where it stays if the terminal becomes narrower and wraps the lines. If that
-// happens within a drawing, a row of the drawing may be left. Switching the wrapping off would be worse:
-// if the end of the drawing is never read, the terminal would stay in that mode.
+// drawing returns the text that draws the status lines.
+//
+// It clears the rest of each row after writing the row, so that the lines do not flicker. It leaves the cursor at
+// the start of the first row. The cursor stays there if the terminal becomes narrower and wraps the lines. If the
+// terminal is resized while it shows the drawing, a row may remain on the screen. To switch off wrapping would be
+// worse: if the terminal never received the end of the drawing, wrapping would stay off.
 func drawing(lines []string) string {
 	text := "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"
 	if up := len(lines) - 1; up > 0 {
@@ -245,8 +254,8 @@ func drawing(lines []string) string {
 	return text
 }
 
-// inBackground reports whether the terminal belongs to another process group. The status lines
-// are then no longer erased.
+// inBackground reports whether the terminal belongs to another process group, so that poll must not write to the
+// terminal. It then also forgets the status lines, which poll can no longer erase.
 func (c *console) inBackground() bool {
 	if c.foreground == nil || c.foreground() {
 		return false
@@ -255,7 +264,7 @@ func (c *console) inBackground() bool {
 	return true
 }
 
-// say writes whole lines, above the status lines.
+// say writes whole lines above the status lines.
 func (c *console) say(text string) {
 	if c.drawn != "" && text != "" {
 		text = eraseLines + text + c.drawn
@@ -263,14 +272,13 @@ func (c *console) say(text string) {
 	c.write(text)
 }
 
-// draw replaces the status lines. There must be fewer lines than rows of the
-// terminal.
+// draw replaces the status lines with lines. The terminal must have more rows than there are lines.
 func (c *console) draw(lines []string) {
 	c.drawn = drawing(lines)
 	c.write(c.drawn)
 }
 
-// finish writes the last lines in place of the status lines.
+// finish erases the status lines, and writes text in their place.
 func (c *console) finish(text string) {
 	if c.drawn != "" {
 		text = eraseLines + text

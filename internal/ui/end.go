@@ -13,18 +13,18 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An end is how a wait, a target, a list, or all targets together ended. The closing line, the
-// annotation and the JSON objects are made of an end.
+// An end describes how a wait, a target, a list or all targets together ended. It is the source for the closing
+// line, which is the last line of the output, for the CI annotation and for the JSON objects.
 type end struct {
-	*poll.Outcome               // the outcome of all targets together has no observation
-	goal          *goalJSON     // of all targets together
-	limit         string        // the limit that ended the wait, "" for a verdict
-	again         bool          // the same command may be run again
-	in            time.Duration // the rest of the wait that a server wants
-	isSlice       bool          // and continues the wait
+	*poll.Outcome               // for all targets together, the outcome has no observation
+	goal          *goalJSON     // for all targets together; otherwise nil
+	limit         string        // the limit that ended the wait; "" if a verdict ended it
+	again         bool          // whether the user may run the same command again
+	in            time.Duration // how long the server requires the user to wait first
+	isSlice       bool          // whether the same command then continues the wait (--slice)
 }
 
-// endOf returns the end of a wait.
+// endOf returns the end of a wait with the outcome o.
 func endOf(o *poll.Outcome) end {
 	e := end{Outcome: o}
 	if !byVerdict(o.Ending) {
@@ -36,7 +36,8 @@ func endOf(o *poll.Outcome) end {
 	return e
 }
 
-// end returns the end of a run, which an event of the time now reports. One of o and s is nil.
+// end returns the end of the run at the time now. Exactly one of o, for a single target, and s, for several
+// targets, is not nil.
 func (v *view) end(o *poll.Outcome, s *poll.Summary, now time.Time) end {
 	var goal *goalJSON
 	if s != nil {
@@ -63,15 +64,15 @@ func (v *view) end(o *poll.Outcome, s *poll.Summary, now time.Time) end {
 	return e
 }
 
-// goalReason returns the reason of the end of several targets: whether the goal was reached and, unless
-// all targets succeeded, how they ended.
+// goalReason returns why a wait for several targets ended. It reports whether the goal was reached, and, unless
+// all targets succeeded, the number of targets in each state.
 func (v *view) goalReason(s *poll.Summary) string {
 	b, cause, counts := v.board, "", ""
 	text := "goal not reached: " + b.goal
 	switch {
 	case s.Ending == poll.Succeeded:
 		text = "goal reached: " + b.goal
-	case v.cfg.Slice && isOpen(s.Ending): // the goal may be reached yet
+	case v.cfg.Slice && isOpen(s.Ending): // a later run may still reach the goal
 		text = b.goal
 	}
 	if failed := b.failed(); s.Ending == poll.Interrupted && s.Cause != nil {
@@ -85,7 +86,8 @@ func (v *view) goalReason(s *poll.Summary) string {
 	return clauses(cause, text) + counts
 }
 
-// status returns the status of the end, None if nothing was observed. The last response may have another status.
+// status returns the status that corresponds to the ending, which may differ from the status of the last response.
+// It returns None if no response has arrived.
 func (e end) status() status.Status {
 	if e.Outcome.Status == status.None {
 		return status.None
@@ -93,8 +95,8 @@ func (e end) status() status.Status {
 	return meaningOf(e.Ending).status
 }
 
-// line returns the closing line: "STATUS after 3 attempts in 4.2s: limit: reason: call again". A reader
-// of the line does not need the exit code.
+// line returns the closing line: "STATUS after 3 attempts in 4.2s: limit: reason: call again". The line contains
+// everything that the exit code expresses.
 func (e end) line(p term.Palette) string {
 	verdict, again := string(meaningOf(e.Ending).status), ""
 	text := p.Paint(term.Tone(verdict), verdict) + " after " + words.Count(e.State.Attempts, "attempt")
@@ -110,33 +112,34 @@ func (e end) line(p term.Palette) string {
 	return joined(": ", text+" in "+clock(e.Elapsed), p.Paint(term.Bad, e.limit), oneLine(reasonAtEnd(e.Outcome)), again)
 }
 
-// The limits of the last lines. If there are few targets, the lines name all targets.
+// Limits for the lines at the end. If there are few targets, the lines name all of them.
 const (
 	closingReasons = 5
-	closingNames   = 10 // targets for each reason
-	nameWidth      = 60 // columns of a name
+	closingNames   = 10 // names for each reason
+	nameWidth      = 60 // columns for a name
 )
 
-// lastWords are the lines that are printed at an end.
+// The lastWords are the lines that are printed at the end of a wait.
 type lastWords struct {
-	response []string // the last response
-	details  []string // notes and hints; of several targets also the targets without success
+	response []string // the start of the last response
+	details  []string // notes and hints; for several targets also the targets that did not succeed
 	line     string   // the closing line
 }
 
-// lines returns the lines for a log. The closing line is the last line.
+// lines returns all lines as they appear in a log, with the closing line last.
 func (w lastWords) lines() []string { return append(slices.Concat(w.response, w.details), w.line) }
 
-// fromLine returns the lines after the closing line, which comes first: for programs that show the first line.
+// fromLine returns all lines with the closing line first, for programs that display only the first line.
 func (w lastWords) fromLine() []string { return slices.Concat([]string{w.line}, w.response, w.details) }
 
-// lastWords returns the lines at the last event:
+// lastWords returns the lines to print at the last event. It depends on the kind of wait which response and
+// details they include:
 //
-//	                        | the last response      | details
-//	one target, or a stream | of a failure           | notes and hints
-//	several targets         |                        | the targets without success by reason, with hints
-//	a list                  | of a list that failed  | the elements without success by reason, with hints
-//	a slice is over         |                        | of one target: notes and hints
+//	                        | response               | details
+//	one target, or a stream | after a failure        | notes and hints
+//	several targets         | none                   | the targets without success, by reason, with hints
+//	a list                  | if the list failed     | the elements without success, by reason, with hints
+//	the end of a slice      | none                   | for a single target, notes and hints
 func (v *view) lastWords(ev poll.Event) lastWords {
 	e := v.end(ev.Outcome, ev.Summary, ev.At)
 	w := v.wordsOf(e)
@@ -152,8 +155,9 @@ func (v *view) lastWords(ev poll.Event) lastWords {
 	return w
 }
 
-// wordsOf returns the lines at the end of a wait. If each object of the last response is evaluated by itself, the
-// response is left out: the reason is enough, and a Secret may be among the objects.
+// wordsOf returns the lines to print at the end e of a wait. If a preset evaluates each object of the response
+// separately, the lines do not include the response: the reason names the objects, and the response may contain a
+// Kubernetes Secret.
 func (v *view) wordsOf(e end) lastWords {
 	w := lastWords{details: advice(e.Outcome), line: e.line(v.cfg.Palette)}
 	if e.Ending != poll.Succeeded && e.Observation != nil && len(e.Verdict.Objects) == 0 {
@@ -162,8 +166,8 @@ func (v *view) wordsOf(e end) lastWords {
 	return w
 }
 
-// missing returns the targets that did not succeed, in buckets, and the lists that could not be waited for. The targets
-// that failed come first.
+// missing returns the lines about targets that did not succeed, grouped by reason, and about lists that could not
+// be read. Failed targets come first.
 func (v *view) missing() (lines []string) {
 	b, rest := v.board, 0
 	thing := "target"
@@ -195,7 +199,8 @@ func (v *view) missing() (lines []string) {
 	return lines
 }
 
-// bucketWords returns how targets ended, why, and the first of their names.
+// bucketWords returns a line about the targets in lack: how many there are, how they ended, why, and the first of
+// their names.
 func (v *view) bucketWords(lack bucket) string {
 	text := fmt.Sprintf("%d %s", len(lack), v.cfg.Palette.Paint(lack[0].tone(), meaningOf(lack[0].ending).state))
 	if lack[0].ending == poll.Cancelled {
@@ -216,8 +221,9 @@ func (v *view) bucketWords(lack bucket) string {
 	return text
 }
 
-// Annotation returns a failure as a workflow command, which GitHub Actions shows. It returns "" elsewhere:
-// https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+// Annotation returns a GitHub Actions workflow command that shows a failure as an annotation. The annotation has
+// the title what and the text message. In other environments, it returns "". See
+// https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
 func Annotation(getenv func(string) string, what, message string) string {
 	if getenv("GITHUB_ACTIONS") != "true" {
 		return ""
@@ -227,7 +233,8 @@ func Annotation(getenv func(string) string, what, message string) string {
 	return "::error title=" + property.Replace(data.Replace("poll: "+what)) + "::" + data.Replace(message) + "\n"
 }
 
-// annotation returns the failure at the last event. A single wait's last response is left out.
+// annotation returns the annotation about a failed run, after its last event. It does not include the last
+// response.
 func (v *view) annotation(ev poll.Event) string {
 	plain := *v
 	plain.cfg.Palette = term.Palette{}

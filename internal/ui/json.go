@@ -15,8 +15,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A jsonEvent is an event in JSON. An event of a target has v, event, target, attempt and elapsed_s, and
-// with several targets n and name. It has each other key that applies. See docs/event.schema.json.
+// A jsonEvent is a line of --progress json. An event of a target has the keys v, event, target, attempt and
+// elapsed_s, and with several targets also n and name. Every other key is present only if it applies. See
+// docs/event.schema.json.
 type jsonEvent struct {
 	V       int      `json:"v"`              // 1
 	Event   string   `json:"event"`          // wait, start, message, attempt, end, place, goal
@@ -24,12 +25,12 @@ type jsonEvent struct {
 	Name    string   `json:"name,omitempty"` // of several targets
 	Target  *string  `json:"target,omitempty"`
 	Place   string   `json:"place,omitempty"`
-	Attempt *int     `json:"attempt,omitempty"` // that is waited for, starts or has ended; at the end the number of attempts
+	Attempt *int     `json:"attempt,omitempty"` // the number of the attempt that is next, starts or has ended; at the end, of all attempts
 	Elapsed Seconds  `json:"elapsed_s"`
 	Wait    *Seconds `json:"wait_s,omitempty"`
-	HeldBy  string   `json:"held_by,omitempty"`  // gate, rate
-	Closed  Seconds  `json:"closed_s,omitempty"` // an origin
-	Status  any      `json:"status,omitempty"`   // null at the end of a run without a status
+	HeldBy  string   `json:"held_by,omitempty"`  // "gate" or "rate": why a due attempt does not start
+	Closed  Seconds  `json:"closed_s,omitempty"` // how long attempts at the origin are held back
+	Status  any      `json:"status,omitempty"`   // null if a run ends without a status
 	Rule    string   `json:"rule,omitempty"`
 	Ending  string   `json:"ending,omitempty"` // of the goal
 	Reason  *string  `json:"reason,omitempty"`
@@ -42,13 +43,14 @@ type jsonEvent struct {
 	Hint     Seconds  `json:"hint_s,omitempty"`
 	Progress *float64 `json:"progress,omitempty"` // from 0 to 1
 	Show     []any    `json:"show,omitempty"`
-	Notes    []string `json:"notes,omitempty"` // on the verdict and on undecided conditions, and hints
+	Notes    []string `json:"notes,omitempty"` // notes and hints on the verdict and on undecided conditions
 	predictionJSON
-	Objects []objectJSON `json:"objects,omitempty"` // at the end: those that are not done
-	Error   string       `json:"error,omitempty"`   // the reason for no response; at the end without success, the last words
+	Objects []objectJSON `json:"objects,omitempty"` // at the end, the objects that are not done
+	Error   string       `json:"error,omitempty"`   // why there was no response; after an end without success, the lines printed at the end
 }
 
-// object returns an event as a line of JSON, "" for a message that reports nothing new.
+// object returns the line of JSON for the event ev. It returns "" for a message whose verdict and reason are the
+// same as before.
 func (v *view) object(row *Row, ev poll.Event, found shown) string {
 	var line any
 	switch ev.Kind {
@@ -71,15 +73,15 @@ func (v *view) object(row *Row, ev poll.Event, found shown) string {
 		row.logged.text = news
 		line = v.jsonEvent(row, ev, found)
 	}
-	text, _ := encode(line) // never fails for numbers and texts
+	text, _ := encode(line) // numbers and strings can always be encoded
 	return string(text)
 }
 
-// jsonEvent returns an event of a wait.
+// jsonEvent returns the JSON for an event of a target or a list.
 func (v *view) jsonEvent(row *Row, ev poll.Event, found shown) jsonEvent {
 	o := jsonEvent{V: 1, Event: string(ev.Kind), N: row.n, Target: new(term.Line(row.name)), Attempt: new(row.attempt),
 		Elapsed: seconds(ev.Elapsed), messagesJSON: messagesOf(ev.State, ev.At)}
-	if !v.board.single() { // a list has no number
+	if !v.board.single() { // a list has no number, only a name
 		o.Name = *o.Target
 	}
 	if row.n == 0 {
@@ -114,7 +116,7 @@ func (v *view) jsonEvent(row *Row, ev poll.Event, found shown) jsonEvent {
 	return o
 }
 
-// setVerdict sets the observation and its verdict.
+// setVerdict sets the fields for a verdict, and for the response that was evaluated.
 func (o *jsonEvent) setVerdict(v status.Verdict, s status.Status, reason string, obs *status.Observation) {
 	o.Status, o.Rule, o.Reason = statusWord(s), term.Line(v.Rule), new(term.Line(reason))
 	if obs != nil {
@@ -122,28 +124,28 @@ func (o *jsonEvent) setVerdict(v status.Verdict, s status.Status, reason string,
 	}
 }
 
-// An outcomeJSON is an [end] in JSON.
+// An outcomeJSON is the JSON for an [end].
 type outcomeJSON struct {
 	Status *string `json:"status"`
-	Ending string  `json:"ending,omitempty"` // none of a run that never started
-	Exit   any     `json:"exit,omitempty"`   // null after a cancellation; none if the document has one for all targets
+	Ending string  `json:"ending,omitempty"` // missing if the run never started
+	Exit   any     `json:"exit,omitempty"`   // null after a cancellation; missing if the document has an exit code for all targets
 	Reason string  `json:"reason"`
 	*goalJSON
 	Attempts int `json:"attempts"`
 	messagesJSON
 	Elapsed Seconds      `json:"elapsed_s"`
-	Resumed bool         `json:"resumed,omitempty"` // the end was in an earlier run
-	Objects []objectJSON `json:"objects,omitempty"` // in the last response, that are not done
+	Resumed bool         `json:"resumed,omitempty"` // whether the wait had ended in an earlier run
+	Objects []objectJSON `json:"objects,omitempty"` // the objects in the last response that are not done
 }
 
-// An objectJSON is an object of a response that a preset evaluates by itself, in JSON.
+// An objectJSON is the JSON for an object in a response, if a preset evaluates each object separately.
 type objectJSON struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
 	Reason string `json:"reason"`
 }
 
-// objectsOf returns the objects that are not done.
+// objectsOf returns the objects of a verdict that are not done.
 func objectsOf(v status.Verdict) (list []objectJSON) {
 	for _, o := range v.Objects {
 		if o.Status != status.Success {
@@ -153,15 +155,15 @@ func objectsOf(v status.Verdict) (list []objectJSON) {
 	return list
 }
 
-// A goalJSON is the goal of several targets, and their numbers by ending, in JSON.
+// A goalJSON is the JSON for the goal of several targets, with the number of targets for each ending.
 type goalJSON struct {
 	Goal   string         `json:"goal"`
 	Need   int            `json:"need"`
-	Counts map[string]int `json:"counts"` // targets by their endings
+	Counts map[string]int `json:"counts"` // the number of targets for each ending
 }
 
-// A Document is the object of --json for a single wait. See docs/outcome.schema.json. Keys that do not
-// apply are omitted, except status and target, which are null.
+// A Document is the output of --json for a single wait. See docs/outcome.schema.json. Keys that do not apply are
+// omitted, except status and target, which are then null.
 type Document struct {
 	V int `json:"v"` // 1
 	outcomeJSON
@@ -175,10 +177,10 @@ type Document struct {
 	Timeline []Moment `json:"timeline"`
 }
 
-// A TargetResult is the result of one of several targets: a line of stdout and, without
-// value and body, an element of a [Summary]. See docs/target.schema.json.
+// A TargetResult is the result of one of several targets. Each is a line on stdout. With --json, a TargetResult is
+// an element of a [Summary] instead, without the response body. See docs/target.schema.json.
 type TargetResult struct {
-	V    int    `json:"v,omitempty"` // 1; none in a Summary
+	V    int    `json:"v,omitempty"` // 1; missing in a Summary
 	N    int    `json:"n"`
 	Name string `json:"name"`
 	outcomeJSON
@@ -186,27 +188,27 @@ type TargetResult struct {
 	result Result
 }
 
-// A Summary is the object of --json for several targets. See docs/summary.schema.json.
+// A Summary is the output of --json for several targets. See docs/summary.schema.json.
 type Summary struct {
 	V    int `json:"v"` // 1
 	Exit int `json:"exit"`
 	callAgain
 	outcomeJSON
-	Notes   []string       `json:"notes,omitempty"` // on runs that were not recorded
+	Notes   []string       `json:"notes,omitempty"` // on runs that could not be recorded
 	Targets []TargetResult `json:"targets"`
-	Result  *TargetResult  `json:"result,omitempty"` // of the target that succeeded, if one is enough
+	Result  *TargetResult  `json:"result,omitempty"` // the target that succeeded, if one is enough
 }
 
-// A callAgain reports whether and when to run the same command again, in JSON.
+// A callAgain is the JSON for whether and when the caller should run the same command again.
 type callAgain struct {
 	Again bool    `json:"again"`
-	In    Seconds `json:"again_in_s,omitempty"` // the rest of the wait that the server asked for
+	In    Seconds `json:"again_in_s,omitempty"` // how long the server requires the caller to wait first
 }
 
-// A messagesJSON counts the messages of streams, in JSON.
+// A messagesJSON is the JSON for the messages of a stream.
 type messagesJSON struct {
 	Messages int      `json:"messages,omitempty"`
-	Age      *Seconds `json:"last_message_s,omitempty"` // since the last message
+	Age      *Seconds `json:"last_message_s,omitempty"` // the time since the last message
 }
 
 func messagesOf(s poll.State, now time.Time) (m messagesJSON) {
@@ -216,14 +218,14 @@ func messagesOf(s poll.State, now time.Time) (m messagesJSON) {
 	return m
 }
 
-// A contentJSON is the content of a response, in JSON.
+// A contentJSON is the JSON for the content of a response.
 type contentJSON struct {
-	Value    any    `json:"value,omitempty"` // of --print; a list of several values
+	Value    any    `json:"value,omitempty"` // the value of --print; a list if --print is repeated
 	Body     any    `json:"body,omitempty"`
-	Encoding string `json:"encoding,omitempty"` // of the body: "base64", or none
+	Encoding string `json:"encoding,omitempty"` // "base64" if the body is encoded
 }
 
-// json returns the end in JSON. exit is the exit code, or nil.
+// json returns the JSON for the end e. The exit code may be nil, and is null after a cancellation.
 func (e end) json(exit any) outcomeJSON {
 	if e.Ending == poll.Cancelled {
 		exit = json.RawMessage("null")
@@ -233,7 +235,7 @@ func (e end) json(exit any) outcomeJSON {
 		Resumed: e.Resumed, Objects: objectsOf(e.Verdict)}
 }
 
-// document describes the end of a single wait.
+// document returns the output of --json for a single wait.
 func (v *view) document(result Result, exit int) Document {
 	o := &result.Outcome
 	e := v.end(o, nil, time.Now())
@@ -249,7 +251,7 @@ func (v *view) document(result Result, exit int) Document {
 	return d
 }
 
-// summary describes the end of several targets.
+// summary returns the output of --json for several targets.
 func (v *view) summary(s *poll.Summary, targets []TargetResult, winner *TargetResult, exit int) Summary {
 	e := v.end(nil, s, time.Now())
 	rows := append([]TargetResult{}, targets...)
@@ -257,7 +259,7 @@ func (v *view) summary(s *poll.Summary, targets []TargetResult, winner *TargetRe
 	return Summary{V: 1, Exit: exit, callAgain: callAgain{e.again, seconds(e.in)}, outcomeJSON: e.json(nil), Notes: oneLines("", v.notes), Targets: rows, Result: winner}
 }
 
-// setValue sets the value of --print, if there is a value.
+// setValue sets the value of --print. It does nothing if values is empty.
 func (c *contentJSON) setValue(values []Value) {
 	var all []json.RawMessage
 	for _, v := range values {
@@ -270,13 +272,13 @@ func (c *contentJSON) setValue(values []Value) {
 	}
 }
 
-// setBody sets the body of a response: as JSON, as a string, or in base64 if the body is not
-// UTF-8.
+// setBody sets the body of the response. A valid JSON body becomes a JSON value, other UTF-8 becomes a string, and
+// any other body is encoded in base64.
 func (c *contentJSON) setBody(o *status.Observation) {
 	switch {
 	case o == nil:
 	case !utf8.Valid(o.Body):
-		c.Body, c.Encoding = o.Body, "base64" // as encoding/json encodes bytes
+		c.Body, c.Encoding = o.Body, "base64" // package json encodes a []byte in base64
 	case (!o.Truncated || o.StdoutOpen) && json.Valid(o.Body):
 		c.Body = json.RawMessage(o.Body)
 	default:
@@ -284,10 +286,10 @@ func (c *contentJSON) setBody(o *status.Observation) {
 	}
 }
 
-// A predictionJSON is a forecast in JSON.
+// A predictionJSON is the JSON for a forecast from past runs.
 type predictionJSON struct {
-	Expected    *Seconds `json:"expected_s,omitempty"`       // the median run
-	Probability *float64 `json:"probability_done,omitempty"` // at this age
+	Expected    *Seconds `json:"expected_s,omitempty"`       // how long the median run takes
+	Probability *float64 `json:"probability_done,omitempty"` // that a run is over at this age
 }
 
 func predict(f Forecast, age time.Duration) predictionJSON {
@@ -300,8 +302,8 @@ func predict(f Forecast, age time.Duration) predictionJSON {
 	}
 }
 
-// ageOf returns how long the operation had been running at the end, 0 if that is unknown. The end of
-// a resumed wait is older than its event.
+// ageOf returns the time from the start of the operation to the end of the wait. It returns 0 if the operation's
+// start is unknown. For a resumed wait, the end may have been in an earlier run.
 func ageOf(o *poll.Outcome) time.Duration {
 	if o.State.Began.IsZero() {
 		return 0
@@ -316,7 +318,7 @@ func hintSeconds(h *status.Hint) Seconds {
 	return seconds(h.Wait)
 }
 
-// statusWord returns a status for JSON, nil for None.
+// statusWord returns a status for JSON. It returns nil, which becomes null, for None.
 func statusWord(s status.Status) *string {
 	if s == status.None {
 		return nil
@@ -324,7 +326,7 @@ func statusWord(s status.Status) *string {
 	return new(string(s))
 }
 
-// encode returns v as one line of JSON. It does not escape < > &.
+// encode returns v as one line of JSON. It does not escape the characters <, > and &.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

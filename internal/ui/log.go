@@ -14,30 +14,31 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A logFace is the face for a log, and for the lines above the status lines. It reports the news of a
-// single wait and of a list (see isNews). It reports every end of few targets, the first failures of many, and at
-// every heartbeat the states of all. With the face None it reports only failures.
+// A logFace writes the log: the output of the face Lines, and the lines above the status lines of the face Live.
+// For a single wait and for a list, it reports attempts that bring news (see isNews). For few targets, it reports
+// how each of them ended. For many targets, it reports the first failures, and at each heartbeat the number of
+// targets in each state. With the face None, it reports only failures.
 type logFace struct {
 	*view
 	con          *console
-	heartbeat    time.Duration // the longest silence now, 0 for no limit
-	maxHeartbeat time.Duration // the limit of its growth
-	spoke        time.Time     // when the log last wrote
+	heartbeat    time.Duration // the current maximum time without a line; 0 means no limit
+	maxHeartbeat time.Duration // the maximum of heartbeat, which grows
+	spoke        time.Time     // when the last line was written
 	opened       bool
-	reported     map[string][]string // by kind, the texts that are reported once
+	reported     map[string][]string // texts that are reported only once, by kind
 }
 
-// A logged is the last report of a row.
+// A logged describes the last line about a row.
 type logged struct {
 	verdict string // the status and the rule
-	text    string // the reason, and the step of the progress
-	changes int    // of the text alone
+	text    string // the reason and the progress, without details that always change
+	changes int    // how often the text has changed while the verdict has not
 }
 
-const statusWidth = len("NOT_READY") // columns of a status
+const statusWidth = len("NOT_READY") // the width of a status in columns
 
-// event reports an event. The row is its target, or nil, and found is the progress in its
-// response.
+// event reports an event. The row belongs to the event's target, or is nil. The parameter found is the progress
+// that the event's response contains.
 func (l *logFace) event(row *Row, ev poll.Event, found shown) {
 	silent, single, isEnd := l.cfg.Face == None, l.board.single(), l.board.isEnd(ev)
 	if ev.Elapsed = l.board.at(ev.At); !l.opened {
@@ -49,7 +50,7 @@ func (l *logFace) event(row *Row, ev poll.Event, found shown) {
 	}
 	switch {
 	case isEnd && silent && l.succeeded(ev):
-		if o := ev.Outcome; o != nil && o.Verdict.Advice.Code == status.AdviceDone { // perhaps nothing is done
+		if o := ev.Outcome; o != nil && o.Verdict.Advice.Code == status.AdviceDone { // it is uncertain whether the operation is done
 			l.write(ownLines(oneLines("note: ", o.Verdict.Notes)))
 		}
 	case isEnd:
@@ -57,7 +58,7 @@ func (l *logFace) event(row *Row, ev poll.Event, found shown) {
 	case ev.Kind == poll.EventEnd:
 		l.end(row, ev)
 	case silent:
-	case ev.Kind == poll.EventOrigin && !single: // the reason of a single wait reports it
+	case ev.Kind == poll.EventOrigin && !single: // the reason of a single wait already contains it
 		l.origin(ev)
 	case ev.Kind == poll.EventWait && single:
 		if l.cfg.Verbose && (ev.Wait > 0 || hintOf(ev) != nil) {
@@ -70,7 +71,8 @@ func (l *logFace) event(row *Row, ev poll.Event, found shown) {
 	}
 }
 
-// opening returns the goal of the wait, how long it may take, and how long it usually takes.
+// opening returns the first lines of the log: what poll waits for, the time limit, how long such a wait usually
+// takes, and the notes that the configuration adds.
 func (l *logFace) opening(ev poll.Event) []string {
 	what, timeout, attempts := l.cfg.Goal, l.cfg.Timeout, 0
 	if l.board.single() {
@@ -97,7 +99,8 @@ func (l *logFace) opening(ev poll.Event) []string {
 	return lines
 }
 
-// isFirst reports whether a text of a kind is new, and mostTold is not reached.
+// isFirst reports whether a text should be reported because it is new for its kind. It returns false if mostTold
+// texts of that kind have been reported already.
 func (l *logFace) isFirst(kind, text string) bool {
 	before := l.reported[kind]
 	if len(before) >= mostTold || slices.Contains(before, text) {
@@ -107,7 +110,8 @@ func (l *logFace) isFirst(kind, text string) bool {
 	return true
 }
 
-// elements reports why elements of a list are not done, if the reasons are new.
+// elements reports the most common reasons why elements of a list are not done, unless the same reasons have been
+// reported before.
 func (l *logFace) elements(ev poll.Event) {
 	var patterns []string
 	for _, most := range l.board.commonest(2) {
@@ -119,7 +123,8 @@ func (l *logFace) elements(ev poll.Event) {
 	}
 }
 
-// states returns the numbers of targets by state, and the most common reasons.
+// states returns the number of targets in each state, followed by the most common reasons. The parameter reasons
+// is the maximum number of reasons.
 func (l *logFace) states(reasons int) string {
 	texts := []string{l.board.states()}
 	for _, most := range l.board.commonest(reasons) {
@@ -128,13 +133,13 @@ func (l *logFace) states(reasons int) string {
 	return clauses(texts...)
 }
 
-// attempt reports an attempt if it is news, or if all attempts are wanted.
+// attempt reports an attempt if it brings news, or if all attempts should be reported (--verbose).
 func (l *logFace) attempt(row *Row, ev poll.Event, found shown) {
 	isVerbose, ofAll := l.cfg.Verbose, row.n == 0
 	switch {
 	case isVerbose, ofAll && l.isNews(row, ev, found):
 		l.verdict(row, ev, found)
-	case !ofAll && len(ev.Verdict.Hints) > 0 && l.isFirst("hint", row.pattern): // other targets likely have the hint, too
+	case !ofAll && len(ev.Verdict.Hints) > 0 && l.isFirst("hint", row.pattern): // the hint probably applies to other targets, too
 		l.verdict(row, ev, found)
 	}
 	if isVerbose && ev.Kind == poll.EventAttempt {
@@ -142,16 +147,17 @@ func (l *logFace) attempt(row *Row, ev poll.Event, found shown) {
 	}
 }
 
-// isNews reports whether an attempt of a single wait or a list is worth a line: its status or rule
-// differs from those of the line before or, at most mostTold times, its text differs. On a drawn face only the status
-// and the rule count. If lists are drawn, or many, only trouble is news.
+// isNews reports whether an attempt of a single wait or a list is worth a line in the log. It is if the status or
+// the rule differs from those in the previous line. A change of only the reason or the progress is worth a line at
+// most mostTold times, and never while status lines show it. If several targets are drawn on the terminal, or if
+// there are many lists, only problems in reading a list are worth a line.
 func (l *logFace) isNews(row *Row, ev poll.Event, found shown) bool {
 	b, isDrawn := l.board, l.cfg.Face == Live
 	switch {
 	case ev.Observation != nil && ev.Observation.Stopped():
-		return false // the attempt decides nothing, and the end is reported
+		return false // the attempt was stopped; the log reports the end of the wait instead
 	case b.single() && ends(ev) && (len(l.cfg.Show) == 0 || found.words() == ""):
-		return false // the closing line has the same reason
+		return false // the closing line will contain the same reason
 	case !b.single() && !row.trouble && (isDrawn || len(b.lists) > mostTold):
 		return false
 	case verdictOf(ev) != row.logged.verdict:
@@ -160,24 +166,25 @@ func (l *logFace) isNews(row *Row, ev poll.Event, found shown) bool {
 	return !isDrawn && row.logged.changes < mostTold && textOf(ev, found) != row.logged.text
 }
 
-// verdictOf returns the status and the rule of an attempt.
+// verdictOf returns the status and the rule of an attempt's verdict as one string.
 func verdictOf(ev poll.Event) string { return string(ev.Verdict.Status) + " " + ev.Verdict.Rule }
 
-// textOf returns the text of an attempt whose change is news. Times and counts that change in every attempt
-// are left out.
+// textOf returns the reason and the progress of an attempt without the parts that change in every attempt. If
+// textOf differs between two attempts, something has really changed.
 func textOf(ev poll.Event, found shown) string {
 	return passing().ReplaceAllString(oneLine(ev.Verdict.Reason), "$1") + found.step()
 }
 
-// passing matches values that change in every attempt.
+// passing matches variables whose values change in every attempt, such as "$elapsed is 4s". Its first group is the
+// text without the value.
 var passing = words.Pattern(`(\$(?:elapsed|unchanged|attempt) is )[\d.a-zµ]+`)
 
-// verdict reports the verdict of an attempt.
+// verdict writes the line about an attempt's verdict.
 func (l *logFace) verdict(row *Row, ev poll.Event, found shown) {
 	logged := &row.logged
 	isChange := logged.verdict == verdictOf(ev)
 	logged.verdict, logged.text = verdictOf(ev), textOf(ev, found)
-	// A hint is reported once: it does not make a later reason new.
+	// Hints are not part of logged.text: a later attempt without the hint is not news.
 	text := clauses(append([]string{found.words(), row.reason}, hints(ev.Verdict)...)...)
 	l.row(ev, string(row.status), l.named(row, text))
 	if !isChange || l.cfg.Verbose {
@@ -188,7 +195,7 @@ func (l *logFace) verdict(row *Row, ev poll.Event, found shown) {
 	}
 }
 
-// details reports the rule of a verdict, its notes, and the head of the response.
+// details reports the rule that matched, the notes on the verdict, and the start of the response.
 func (l *logFace) details(ev poll.Event) {
 	if ev.Verdict.Rule != "" {
 		l.row(ev, "rule", oneLine(ev.Verdict.Rule))
@@ -208,7 +215,7 @@ func (l *logFace) details(ev poll.Event) {
 	l.write(ownLines(excerpt(o.Body, verboseHead, false)))
 }
 
-// named puts the name of a target before words, unless it is the only target.
+// named returns text with the target's name in front. If there is only one target, it returns text unchanged.
 func (l *logFace) named(row *Row, text string) string {
 	if l.board.single() {
 		return text
@@ -216,8 +223,9 @@ func (l *logFace) named(row *Row, text string) string {
 	return oneLine(row.name) + ": " + text
 }
 
-// end reports how one of several targets ended. The last words name lists, and targets that ended because all
-// ended. A target that ended in an earlier run, or continues in a later run, is not reported.
+// end reports how one of several targets ended. It reports nothing if the lines at the end will cover it: for a
+// list, and for a target that ended because the whole wait or its list ended. It also reports nothing if the
+// target ended in an earlier run, or if a later run continues it.
 func (l *logFace) end(row *Row, ev poll.Event) {
 	o, b := ev.Outcome, l.board
 	if row.n == 0 || o.Resumed || l.cfg.Slice && isOpen(o.Ending) {
@@ -231,7 +239,7 @@ func (l *logFace) end(row *Row, ev poll.Event) {
 	}
 	failed := row.isMissed()
 	told := failed && l.isFirst("failure", strconv.Itoa(row.n)) || b.few() && l.cfg.Face != None
-	isKnown := l.cfg.Verbose && byVerdict(o.Ending) && o.Reason == o.Verdict.Reason // by the line of the attempt
+	isKnown := l.cfg.Verbose && byVerdict(o.Ending) && o.Reason == o.Verdict.Reason // from the line about the last attempt
 	if told && !isKnown && !l.inTable() {
 		what := string(o.Status)
 		if o.Ending == poll.Cancelled || what == "" {
@@ -244,7 +252,8 @@ func (l *logFace) end(row *Row, ev poll.Event) {
 	}
 }
 
-// origin reports the first time that attempts at an origin are held back.
+// origin reports that poll holds back attempts at an origin (a scheme, host and port). It reports each origin only
+// once.
 func (l *logFace) origin(ev poll.Event) {
 	p := ev.Origin
 	if !l.isFirst("origin", p.Name) {
@@ -257,7 +266,7 @@ func (l *logFace) origin(ev poll.Event) {
 	l.row(poll.Event{Elapsed: ev.Elapsed}, "origin", joined(": ", text, oneLine(p.Reason)))
 }
 
-// wait reports how long a wait is, and what else than the schedule makes it so long.
+// wait reports the length of the next wait, and why the wait is longer than the schedule requires.
 func (l *logFace) wait(ev poll.Event) {
 	text := clauses(words.Short(ev.Wait), heldWords(ev.HeldBy))
 	if hint := hintOf(ev); hint != nil {
@@ -269,7 +278,8 @@ func (l *logFace) wait(ev poll.Event) {
 	l.row(ev, "wait", text)
 }
 
-// row writes a line with the columns elapsed, #attempt, a status or another word, and the text.
+// row writes a line of the log with four columns: the elapsed time, the number of the attempt, the parameter what
+// (a status or another word), and text.
 func (l *logFace) row(ev poll.Event, what, text string) {
 	number := "-"
 	if ev.State.Attempts > 0 {
@@ -284,14 +294,14 @@ func (l *logFace) row(ev poll.Event, what, text string) {
 	l.write(strings.TrimRight(line, " ") + "\n")
 }
 
-// note writes notes. The faces JSON and None leave them out.
+// note writes notes. The faces JSON and None do not show notes.
 func (l *logFace) note(notes ...string) {
 	if l.cfg.Face != JSON && l.cfg.Face != None && !l.con.inBackground() {
 		l.con.say(l.fit(ownLines(oneLines("note: ", notes))))
 	}
 }
 
-// write writes lines, and postpones the heartbeat.
+// write writes lines to the console, and restarts the time until the next heartbeat.
 func (l *logFace) write(text string) {
 	if text == "" || l.con.inBackground() {
 		return
@@ -300,8 +310,9 @@ func (l *logFace) write(text string) {
 	l.con.say(l.fit(text))
 }
 
-// tick writes the heartbeat: the last verdict of a single wait and its next step, or the states of several
-// targets. The next silence is longer.
+// tick writes the heartbeat. For a single wait, it repeats the last verdict and shows the next step. For several
+// targets, it shows the number of targets in each state. It then doubles the time until the next heartbeat, up to
+// maxHeartbeat.
 func (l *logFace) tick(now time.Time) {
 	if l.heartbeat < l.maxHeartbeat {
 		l.heartbeat = min(2*l.heartbeat, l.maxHeartbeat)
@@ -322,7 +333,7 @@ func (l *logFace) tick(now time.Time) {
 	ev := poll.Event{Elapsed: b.age(row, now)}
 	ev.State.Attempts = row.attempt
 	if row.phase == poll.EventWait {
-		ev.State.Attempts-- // the last attempt was reported
+		ev.State.Attempts-- // row.attempt is the next attempt, and the line is about the last
 	}
 	l.row(ev, what, clauses(row.progress.words(), row.reason, l.outlookOn(row, now)))
 }

@@ -17,19 +17,20 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// shown is the progress in a response: the values of [Config.Show] or, if that is empty,
-// the first of the usual members.
+// A shown is the progress in a response. It consists of the values of the expressions in [Config.Show]. Without
+// such expressions, it is the first of the usual members.
 type shown struct {
-	values []any   // of each expression, for programs: nil without a value
-	others string  // the values that are not shown as a bar
-	label  string  // of the bar: 62%, 3/10; "" for no bar
-	share  float64 // of the bar, from 0 to 1
+	values []any   // for JSON, one for each expression; nil if an expression has no value
+	others string  // the values next to the bar, separated by commas
+	label  string  // the text after the bar, such as 62% or 3/10; "" without a bar
+	share  float64 // the part of the bar that is filled, from 0 to 1
 }
 
-// usualMembers returns the members that often hold a progress.
+// usualMembers returns expressions for the members of a JSON response that usually hold the progress of an
+// operation.
 func usualMembers() (list []*expr.Expr) {
 	for _, path := range []string{".progress", ".percent", ".percentComplete", ".progress_percentage"} {
-		if x, err := expr.CompileValue(path); err == nil { // they all compile
+		if x, err := expr.CompileValue(path); err == nil { // always true
 			list = append(list, x)
 		}
 	}
@@ -37,13 +38,14 @@ func usualMembers() (list []*expr.Expr) {
 }
 
 const (
-	maxShown  = 60          // columns of a value
-	maxLabel  = 13          // columns of done/total next to a bar
-	mostUsual = 1 << 20     // bytes of a response that is searched for the usual members
-	mostTime  = time.Second // for the values of one response
+	maxShown  = 60          // the maximum width of a value, in columns
+	maxLabel  = 13          // the maximum width of "done/total" after a bar
+	mostUsual = 1 << 20     // the maximum size of a response that is searched for the usual members, in bytes
+	mostTime  = time.Second // the time limit for evaluating the values in one response
 )
 
-// progressOf returns the progress in a response, or the zero value.
+// progressOf returns the progress in the response o. It returns the zero value if o is nil or contains no
+// progress.
 func (v *view) progressOf(o *status.Observation) (found shown) {
 	isAsked := len(v.cfg.Show) > 0
 	if o == nil || o.Stopped() || !isAsked && !mayTell(o) {
@@ -55,7 +57,7 @@ func (v *view) progressOf(o *status.Observation) (found shown) {
 	env.Context = ctx
 	for _, x := range v.asked {
 		value := x.Eval(env).Value()
-		if isAsked || value.Type == "number" || value.Type == "string" && value.Text() != "" { // a usual member may be anything
+		if isAsked || value.Type == "number" || value.Type == "string" && value.Text() != "" { // a usual member may have any type
 			found.add(x, value)
 		}
 		if !isAsked && len(found.values) > 0 {
@@ -68,14 +70,15 @@ func (v *view) progressOf(o *status.Observation) (found shown) {
 	return found
 }
 
-// mayTell reports whether a response may have one of the usual members, without parsing it.
+// mayTell reports whether a successful response may contain one of the usual members. It is a fast test that does
+// not parse the response.
 func mayTell(o *status.Observation) bool {
 	return o.Good() && len(o.Body) <= mostUsual &&
 		(bytes.Contains(o.Body, []byte(`"progress`)) || bytes.Contains(o.Body, []byte(`"percent`)))
 }
 
-// read returns the progress in the response of an event, and keeps it in the row. An attempt without a
-// successful response does not change the row.
+// read returns the progress in the event's response, and stores it in the row. If the response is not successful
+// and has no progress, the row keeps its progress.
 func (v *view) read(row *Row, ev poll.Event) shown {
 	isList := row != nil && row.n == 0 && !v.board.single()
 	isShown := v.board.few() || v.cfg.Verbose || v.cfg.Face == JSON
@@ -89,7 +92,7 @@ func (v *view) read(row *Row, ev poll.Event) shown {
 	return found
 }
 
-// add adds the value of an expression. The first progress is shown as a bar.
+// add adds the value v of the expression x. The first value that is a progress becomes the bar.
 func (s *shown) add(x *expr.Expr, v expr.Value) {
 	if !v.Exists() {
 		s.values = append(s.values, nil)
@@ -109,9 +112,10 @@ func (s *shown) add(x *expr.Expr, v expr.Value) {
 	s.others = joined(", ", s.others, text)
 }
 
-// readProgress parses the value of a member as a progress: 62%, done/total or, if the name means a
-// progress, a number. A number up to 1 with a point is a share, such as 0.25 and 1.0, unless it is
-// called a percentage. Any other value may count anything: it has the label "".
+// readProgress interprets the value of the expression name as a progress. The text may be a percentage such as
+// 62%, or a ratio such as 3/10. A number is a progress only if the name suggests it. A number up to 1 with a
+// decimal point, such as 0.25 or 1.0, is a share, unless the name contains "percent". For any other value,
+// readProgress returns the label "".
 func readProgress(text, name string, isNumber bool) (share float64, label string) {
 	done, total, isRatio := strings.Cut(text, "/")
 	number, sign := strings.CutSuffix(done, "%")
@@ -135,15 +139,16 @@ func readProgress(text, name string, isNumber bool) (share float64, label string
 	return n / of, label
 }
 
-// percentWords formats a share. It rounds down, so that 100% means that nothing is left.
+// percentWords formats a share as a percentage. It rounds down, so that 100% means that the operation is complete.
 func percentWords(share float64) string {
 	return fmt.Sprintf("%d%%", int(math.Floor(100*share+1e-9)))
 }
 
-// words returns the progress and the other values: "62%, copying".
+// words returns the progress and the other values as text, such as "62%, copying".
 func (s shown) words() string { return joined(", ", s.label, s.others) }
 
-// step changes when the progress is worth a line: at each tenth, or when other values change.
+// step returns a string that changes when the progress deserves a new line in the log: when the share passes
+// another tenth, or when another value changes.
 func (s shown) step() string {
 	if s.label == "" {
 		return s.others
@@ -151,7 +156,7 @@ func (s shown) step() string {
 	return fmt.Sprint(int(10*s.share), s.others)
 }
 
-// bar returns the bar and its label, "" for no bar.
+// bar returns the progress bar with its label. It returns "" if the label is "".
 func (s shown) bar(g glyphs) string {
 	if s.label == "" {
 		return ""

@@ -14,47 +14,47 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An Output sets the output of a run on stdout.
+// An Output configures the output of a run on stdout.
 type Output struct {
-	// Print evaluates each --print on the last response. The error names the expression
-	// if the value is missing or unknown, and is a [*GivenUp] if no time was left. If
-	// Print is empty, the body of the response is printed.
+	// Print contains a function for each --print, which evaluates the expression on the last response. The
+	// function's error names the expression if its value is missing or unknown. The error is a [*GivenUp] if the
+	// deadline or a signal prevented the evaluation. If Print is empty, the output is the response body.
 	Print []func(*status.Observation) (Value, error)
-	JSON  bool // write one object that describes the outcome
+	JSON  bool // the output is one object that describes the outcome
 
-	// PerTarget prints a line for each of several targets as it ends, and with JSON an element without
-	// its response. If PerTarget is false, one target is enough, and its result is printed like the result of a
-	// single wait.
+	// PerTarget prints a line for each of several targets when it ends, or with JSON a list of all targets. If
+	// PerTarget is false, one successful target is enough, and its result is printed as for a single wait.
 	PerTarget bool
 }
 
-// A Value is the value of a --print.
+// A Value is the value of a --print expression.
 type Value struct {
-	Text string // as printed, without the newline: a string raw, any other value as JSON
-	JSON []byte // as JSON
+	Text string // the printed form without a newline: the content of a string, or any other value as JSON
+	JSON []byte // the value as JSON
 }
 
-// Nothing returns the value of an expression without a result. It prints as an empty string, and is null in JSON.
+// Nothing returns the value of an expression without outputs. It is printed as an empty string, and is null in
+// JSON.
 func Nothing() Value { return Value{JSON: []byte("null")} }
 
-// A GivenUp reports that the deadline or a signal came before a value.
+// A GivenUp reports that the deadline passed or a signal arrived before a value was evaluated.
 type GivenUp struct {
 	Ending poll.Ending
 	Cause  error
 }
 
-// Error returns the cause.
+// Error returns the message of the cause.
 func (e *GivenUp) Error() string { return e.Cause.Error() }
 
-// A Result is an outcome together with its output.
+// A Result is an outcome with the values to print.
 type Result struct {
-	Outcome poll.Outcome // of the run, or ERROR if its result cannot be printed
+	Outcome poll.Outcome // the outcome of the run; ERROR if the run has succeeded but its result cannot be printed
 	output  Output
-	values  []Value // of Output.Print; nil on failure
+	values  []Value // one for each function in Output.Print; nil after a failure
 }
 
-// Evaluate evaluates the output. It is called before the end is reported: a run whose --print value is
-// missing, or whose response was truncated, has failed although the operation is done.
+// Evaluate evaluates the values to print. It must be called before the end of the run is reported: if a value of
+// --print is missing, or the response was truncated, the run fails although the operation is done.
 func (out Output) Evaluate(o poll.Outcome) Result {
 	obs := o.Observation
 	if o.Ending != poll.Succeeded || obs == nil {
@@ -71,7 +71,8 @@ func (out Output) Evaluate(o poll.Outcome) Result {
 	return Result{Outcome: o, output: out, values: values}
 }
 
-// values evaluates Print on a response.
+// values returns the values of Print for the response obs. It returns an error if a value is missing, or if the
+// body should be printed but was truncated.
 func (out Output) values(obs *status.Observation) ([]Value, error) {
 	isCut := obs.Truncated && (!obs.StdoutOpen || obs.Size > int64(len(obs.Body)))
 	if isCut && obs.Failure == nil && out.printsBody() {
@@ -88,7 +89,7 @@ func (out Output) values(obs *status.Observation) ([]Value, error) {
 	return values, nil
 }
 
-// printsBody reports whether the body of the response is part of the output.
+// printsBody reports whether the output contains the response body.
 func (out Output) printsBody() bool {
 	if out.PerTarget {
 		return len(out.Print) == 0 && !out.JSON
@@ -96,13 +97,14 @@ func (out Output) printsBody() bool {
 	return len(out.Print) == 0 || out.JSON
 }
 
-// Answer returns the output without JSON: the body of the response byte for byte, or the value of
-// --print and a newline. It returns nothing after a failure. Several values, and the values of several targets, are
-// columns with a tab between them. A backslash, tab, newline or carriage return in a column is written as
-// \\, \t, \n or \r, like @tsv of jq.
+// Answer returns the output in plain text: the response body byte for byte, or the value of --print followed by a
+// newline. After a failure, it returns nil. If there are several values, or several targets, the values are
+// separated by tabs. In such a line, a backslash, tab, newline or carriage return within a value is written as \\,
+// \t, \n or \r, like @tsv in jq.
 func (r Result) Answer() []byte { return r.answer(false) }
 
-// answer returns the [Result.Answer]. On a terminal, columns pass the sanitizer, and a newline ends the output.
+// answer implements [Result.Answer]. If isTerminal is true, it also sanitizes the values in a line with several
+// values, and ends the output with a newline.
 func (r Result) answer(isTerminal bool) []byte {
 	o, values := r.Outcome, r.values
 	switch {
@@ -129,15 +131,16 @@ func (r Result) answer(isTerminal bool) []byte {
 	return []byte(strings.Join(texts, "\t") + "\n")
 }
 
-// AtEnd reports whether [Reporter.WriteSummary] writes the result of one of several targets.
+// AtEnd reports whether [Reporter.WriteSummary] writes the result of this target, instead of
+// [Reporter.WriteTarget].
 func (r Result) AtEnd() bool {
 	return r.output.JSON || !r.output.PerTarget && r.Outcome.Ending == poll.Succeeded
 }
 
-// A ResultError reports that writing the result to stdout failed.
+// A ResultError reports that poll could not write the result.
 type ResultError struct{ Err error }
 
-// Error returns the cause with its context.
+// Error returns the message of the cause with the prefix "write the result: ".
 func (e *ResultError) Error() string { return fmt.Sprintf("write the result: %v", e.Err) }
 
 // Unwrap returns the cause.
@@ -151,10 +154,10 @@ func writeObject(s *term.Streams, object any) error {
 	return WriteOut(s, line)
 }
 
-// WriteOut writes all of stdout and closes it: some file systems report only then
-// that data is lost. An error is a [*ResultError].
+// WriteOut writes p to stdout and closes stdout, because some file systems report lost data only at the close. Any
+// error is a [*ResultError].
 func WriteOut(s *term.Streams, p []byte) error {
-	_, err := io.Copy(s.Out, bytes.NewReader(p)) // detects a short write
+	_, err := io.Copy(s.Out, bytes.NewReader(p)) // io.Copy detects short writes
 	if err == nil {
 		err = s.CloseOut()
 	}
@@ -164,9 +167,9 @@ func WriteOut(s *term.Streams, p []byte) error {
 	return nil
 }
 
-// WriteResult writes a result to stdout and closes stdout: the [Result.Answer] or, with
-// JSON, a [Document]. A failure without JSON writes nothing. exit is the exit
-// code of the process. An error is a [*ResultError].
+// WriteResult writes the result of a single wait to stdout and closes stdout. With JSON, it writes a [Document].
+// Otherwise it writes [Result.Answer], and nothing after a failure. The parameter exit is the exit code of the
+// process. Any error is a [*ResultError].
 func (r *Reporter) WriteResult(result Result, exit int) error {
 	switch {
 	case result.output.JSON:
@@ -180,10 +183,12 @@ func (r *Reporter) WriteResult(result Result, exit int) error {
 	return WriteOut(r.cfg.Streams, result.answer(r.cfg.Streams.OutIsTerminal))
 }
 
-// WriteTarget writes the result of the target with number n to stdout, or keeps the result for
-// [Reporter.WriteSummary]. exit is the exit code of a single wait for the target. A list, whose number is 0, has
-// only the results of its elements. On a terminal with a table of the targets, a result without
-// --print is not written. An error is a [*ResultError].
+// WriteTarget writes the result of target number n to stdout, or keeps it for [Reporter.WriteSummary]. The
+// parameter exit is the exit code of the target, as if it were the only target.
+//
+// WriteTarget does nothing for a list, which has the number 0, because only its elements have results. It does not
+// write a result again that was written in an earlier run. Without --print, it also writes nothing to a terminal
+// that shows the targets as status lines. Any error is a [*ResultError].
 func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	if n == 0 {
 		return nil
@@ -211,14 +216,15 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	}
 	target.V = 1
 	target.setBody(o.Observation)
-	line, _ := encode(target) // never fails for numbers, texts and valid JSON
+	line, _ := encode(target) // numbers, strings and valid JSON can always be encoded
 	return r.writeLine(line)
 }
 
-// isDrawnOver reports whether stdout is a terminal that shows status lines.
+// isDrawnOver reports whether stdout is a terminal and the face Live draws status lines.
 func (r *Reporter) isDrawnOver() bool { return r.cfg.Face == Live && r.cfg.Streams.OutIsTerminal }
 
-// writeLine writes a line to stdout, above the status lines if they are on the same terminal.
+// writeLine writes a line to stdout. If the status lines are on the same terminal, it draws them again below the
+// line.
 func (r *Reporter) writeLine(line []byte) error {
 	if len(line) == 0 {
 		return nil
@@ -238,9 +244,9 @@ func (r *Reporter) writeLine(line []byte) error {
 	return nil
 }
 
-// WriteSummary writes the end of the output of several targets: with JSON the [Summary], and if one
-// target was enough its result. Then it closes stdout. exit is the exit code of the process. An error is a
-// [*ResultError].
+// WriteSummary completes the output for several targets, and closes stdout. With JSON, it writes a [Summary]. If
+// one target was enough, it writes that target's result. The parameter exit is the exit code of the process. Any
+// error is a [*ResultError].
 func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
 	r.results.mu.Lock()
 	defer r.results.mu.Unlock()
@@ -255,11 +261,11 @@ func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
 	case r.results.begun:
 		return WriteOut(r.cfg.Streams, nil)
 	}
-	return nil // nothing was written
+	return nil // nothing was written, so stdout need not be closed
 }
 
-// WriteFailure writes the --json object of a run that never started, as after a usage
-// error. The object has no status, no ending and no target. again reports whether the same command may be run again.
+// WriteFailure writes the --json output of a run that never started, for example because of a usage error. The
+// output has no status, ending or target. The parameter again is true if the user may run the same command again.
 func WriteFailure(s *term.Streams, exit int, again bool, reason string) error {
 	return writeObject(s, Document{V: 1, outcomeJSON: outcomeJSON{Exit: exit, Reason: term.Line(reason)}, callAgain: callAgain{Again: again}, Timeline: []Moment{}})
 }

@@ -12,22 +12,22 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A meaning describes an ending to people and programs.
+// A meaning describes an ending for people and for programs.
 type meaning struct {
 	ending poll.Ending
-	key    string        // the word for programs
-	status status.Status // of all targets together; it agrees with the exit code
-	state  string        // of one of several targets
+	key    string        // the ending in JSON
+	status status.Status // the status of a run with this ending, which corresponds to the exit code
+	state  string        // how a count of targets with this ending is worded
 }
 
-// meanings returns the meaning of each ending, and under "" the meaning of a target before its end.
+// meanings returns the meaning of each ending. The last is the meaning of "", a target that has not ended.
 func meanings() [9]meaning {
 	return [...]meaning{
 		{poll.Succeeded, "succeeded", status.Success, "done"},
 		{poll.Failed, "failed", status.Error, "failed"},
 		{poll.CannotRun, "cannot_run", status.Error, "failed"},
 		{poll.HintTooLong, "throttled", status.Throttled, "throttled"},
-		{poll.AttemptsExhausted, "exhausted", status.NotReady, "out of attempts"}, // "2 attempts exhausted" would count attempts
+		{poll.AttemptsExhausted, "exhausted", status.NotReady, "out of attempts"}, // because "2 attempts exhausted" would seem to count attempts
 		{poll.TimedOut, "timed_out", status.NotReady, "not done"},
 		{poll.Interrupted, "interrupted", status.NotReady, "interrupted"},
 		{poll.Cancelled, "cancelled", status.NotReady, "cancelled"},
@@ -35,7 +35,7 @@ func meanings() [9]meaning {
 	}
 }
 
-// meaningOf returns the meaning of an ending.
+// meaningOf returns the meaning of the ending e.
 func meaningOf(e poll.Ending) (m meaning) {
 	for _, m = range meanings() {
 		if m.ending == e {
@@ -45,47 +45,48 @@ func meaningOf(e poll.Ending) (m meaning) {
 	return m
 }
 
-// byVerdict reports whether the status alone explains the ending.
+// byVerdict reports whether a verdict caused the ending. If so, the status explains the ending.
 func byVerdict(e poll.Ending) bool { return meaningOf(e).status.Ends() }
 
-// isOpen reports whether only the time was too short.
+// isOpen reports whether a wait with this ending had too little time, so that a later run may succeed.
 func isOpen(e poll.Ending) bool { return e == poll.TimedOut || e == poll.HintTooLong }
 
-// A Row is the state of a target, or of a list whose elements are targets. It is small, since
-// there may be many rows.
+// A Row is the display state of a target, or of a list whose elements are targets. It is kept small, because there
+// may be very many rows.
 type Row struct {
-	n       int // from 1; 0 for a single wait and for a list
+	n       int // the number of the target, from 1; 0 for a single wait and for a list
 	name    string
-	status  status.Status // of the last attempt or, after the end, of the outcome
-	reason  string        // of the status, on one line
-	pattern string        // the reason without numbers, since targets may differ in numbers
-	attempt int           // the attempt that is waited for, under way, or was the last
-	checked int           // the last attempt that has ended, or 0
-	began   time.Duration // since the start of the board
-	limit   time.Duration // of the wait, or 0
+	status  status.Status // the status of the last attempt; after the end, of the outcome
+	reason  string        // the reason for the status, on one line
+	pattern string        // the reason with "..." in place of numbers, so that similar targets have the same pattern
+	attempt int           // the number of the attempt that is next, is running or was the last
+	checked int           // the number of the last attempt that has ended, or 0
+	began   time.Duration // when the wait for the target started, since the start of the run
+	limit   time.Duration // the time limit of the target, or 0
 
-	phase     poll.EventKind // a wait, a start or an attempt; "" after the end
-	since     time.Time      // the start of the phase
-	due       time.Time      // the next attempt
-	held      poll.HeldBy    // the reason why a due attempt does not start
-	messages  int            // of its streams
-	heard     time.Time      // the last message
-	trouble   bool           // of a list: its elements could not be read
-	operation time.Time      // zero before the start of the operation
+	phase     poll.EventKind // the kind of the last event: a wait, a start or an attempt; "" after the end
+	since     time.Time      // when the phase started
+	due       time.Time      // when the next attempt is due
+	held      poll.HeldBy    // why an attempt that is due does not start, or ""
+	messages  int            // the number of messages in the target's streams
+	heard     time.Time      // when the last message arrived
+	trouble   bool           // for a list, whether the last attempt could not read its elements
+	operation time.Time      // when the operation started; zero before the start
 
 	ending   poll.Ending // "" before the end
 	elapsed  time.Duration
-	outcome  *poll.Outcome // of a list, nil before its end
-	progress shown         // of the last response that has any
+	outcome  *poll.Outcome // the outcome of a list; nil before its end, and for a target
+	progress shown         // the progress in the last response that contains any
 	logged   logged
 }
 
-// newRow returns the row of the target of its first event.
+// newRow returns a row for the target of ev, the target's first event. The parameter began is the time from the
+// start of the run to the start of the wait for the target.
 func newRow(ev poll.Event, began time.Duration) *Row {
 	return &Row{n: ev.N, name: ev.Target, began: began, limit: timeoutOf(ev)}
 }
 
-// update reads an event before the end.
+// update updates the row according to an event that does not end the target.
 func (r *Row) update(ev poll.Event) {
 	r.messages, r.heard = ev.State.Messages, ev.State.Heard
 	if ev.Kind == poll.EventAttempt || ev.Kind == poll.EventMessage {
@@ -97,15 +98,15 @@ func (r *Row) update(ev poll.Event) {
 		r.phase, r.since, r.due, r.held = ev.Kind, ev.At, ev.State.Due, ev.HeldBy
 		r.operation = ev.State.Began
 	}
-	if hint := hintOf(ev); hint != nil && r.checked == 0 { // of a response in an earlier run
+	if hint := hintOf(ev); hint != nil && r.checked == 0 { // from a response in an earlier run
 		r.setReason(hintWords(hint))
 	}
 }
 
-// neverSeen is the reason of an element that was in no response of its list.
+// neverSeen is the reason of an element that no response of its list contained.
 const neverSeen = "never seen"
 
-// end reads the outcome of a target.
+// end updates the row according to the outcome of its target.
 func (r *Row) end(o *poll.Outcome) {
 	r.phase, r.status, r.ending, r.elapsed = "", o.Status, o.Ending, o.Elapsed
 	switch {
@@ -116,21 +117,21 @@ func (r *Row) end(o *poll.Outcome) {
 		r.setReason(neverSeen)
 	case byVerdict(o.Ending):
 		r.setReason(oneLine(o.Reason))
-	default: // o.Reason repeats the limit, or the signal
+	default: // o.Reason would repeat the limit or the signal
 		r.setReason(oneLine(o.Verdict.Reason))
 	}
 }
 
-// isNeverSeen reports whether an element was in no response of its list.
+// isNeverSeen reports whether o is the outcome of an element that no response of its list contained.
 func isNeverSeen(o *poll.Outcome) bool {
 	return o.Observation != nil && o.Observation.Presence == status.Missing && !o.State.Shown
 }
 
-// number matches the parts of a reason that differ between targets: 41, 1m30s, 10.0.0.7, job-41. It does not
-// match the code of a response.
+// number matches the parts of a reason that usually differ between targets, such as 41, 1m30s, 10.0.0.7 or job-41.
+// It also matches an HTTP status or an exit code, such as "HTTP 404", which setReason keeps.
 var number = words.Pattern(`(HTTP|exit) \d+|[\w-]*\d[\w.-]*`)
 
-// setReason sets the reason and its pattern.
+// setReason sets the row's reason, and the pattern that follows from the reason.
 func (r *Row) setReason(words string) {
 	if words == r.reason {
 		return
@@ -144,19 +145,19 @@ func (r *Row) setReason(words string) {
 	})
 }
 
-// over reports whether a target has ended.
+// over reports whether the target has ended.
 func (r *Row) over() bool { return r.ending != "" }
 
-// hasFailed reports whether a target ended with an ERROR.
+// hasFailed reports whether the target ended with the status ERROR.
 func (r *Row) hasFailed() bool { return meaningOf(r.ending).status == status.Error }
 
-// isLacking reports whether a target has ended without success.
+// isLacking reports whether the target has ended, but not with success.
 func (r *Row) isLacking() bool { return r.over() && r.ending != poll.Succeeded }
 
-// isMissed reports whether a target has ended without success, and was not cancelled.
+// isMissed reports whether the target has ended without success, and was not cancelled.
 func (r *Row) isMissed() bool { return r.isLacking() && r.ending != poll.Cancelled }
 
-// tone returns the color of a row. A target that was not done in time has not failed.
+// tone returns the color of a row. A target that was not done in time does not have the color of a failure.
 func (r *Row) tone() term.Tone {
 	m := meaningOf(r.ending)
 	switch {
@@ -168,7 +169,7 @@ func (r *Row) tone() term.Tone {
 	return term.Tone(m.status)
 }
 
-// key returns the same text for all targets of a bucket. All cancelled targets are in one bucket.
+// key returns a string that is equal for all targets of a [bucket]. All cancelled targets are in the same bucket.
 func (r *Row) key() string {
 	if r.ending == poll.Cancelled {
 		return string(r.ending)
@@ -176,7 +177,7 @@ func (r *Row) key() string {
 	return string(r.ending) + ", " + r.pattern
 }
 
-// running returns how long the operation of a row has been running, 0 before its start.
+// running returns how long the row's operation has been running. It returns 0 if the operation has not started.
 func (r *Row) running(now time.Time) time.Duration {
 	if r.operation.IsZero() {
 		return 0
@@ -184,7 +185,7 @@ func (r *Row) running(now time.Time) time.Duration {
 	return max(0, now.Sub(r.operation))
 }
 
-// next describes the attempt that is under way, or comes next.
+// next describes the attempt that is running or comes next, such as "busy 3s" or "next 4.2s".
 func (r *Row) next(now time.Time) string {
 	left, busy := max(0, r.due.Sub(now)), now.Sub(r.since)
 	switch {
@@ -200,7 +201,7 @@ func (r *Row) next(now time.Time) string {
 	return "busy"
 }
 
-// heldWords returns why an attempt that is due does not start. It returns "" for "".
+// heldWords describes why an attempt that is due does not start yet. It returns "" if by is "".
 func heldWords(by poll.HeldBy) string {
 	return map[poll.HeldBy]string{
 		poll.HeldByGate: "held until its origin opens",
@@ -208,8 +209,8 @@ func heldWords(by poll.HeldBy) string {
 	}[by]
 }
 
-// reasonOf returns the reason of a verdict, with the wait that the server wants and, if there is a threshold, the
-// part of it that is reached.
+// reasonOf returns the reason for an attempt's verdict. It includes the wait that the server requires, if any. If
+// the verdict must repeat or hold for some time before it counts, it also includes how much of that is reached.
 func reasonOf(ev poll.Event) string {
 	s := oneLine(ev.Verdict.Reason)
 	if o := ev.Observation; o != nil && o.Hint != nil && !(ev.Verdict.Status == status.Throttled && ev.Verdict.Rule == "") {
@@ -217,7 +218,7 @@ func reasonOf(ev poll.Event) string {
 	}
 	if ev.Threshold.Times > 1 {
 		s += fmt.Sprintf(" (%d of %d", ev.State.Streak, ev.Threshold.Times)
-		if ev.Observation == nil || !ev.Observation.Message || ev.Observation.Kind != status.KindCommand { // of lines, all count
+		if ev.Observation == nil || !ev.Observation.Message || ev.Observation.Kind != status.KindCommand { // the lines of a command need not be consecutive
 			s += " in a row"
 		}
 		s += ")"
@@ -228,7 +229,7 @@ func reasonOf(ev poll.Event) string {
 	return s
 }
 
-// statusOf returns the status of an attempt. A SUCCESS that has to be seen longer is NOT_READY.
+// statusOf returns the status of an attempt. A SUCCESS that must repeat or hold longer is shown as NOT_READY.
 func statusOf(ev poll.Event) status.Status {
 	if ev.Verdict.Status == status.Success && !ends(ev) {
 		return status.NotReady
@@ -236,7 +237,8 @@ func statusOf(ev poll.Event) status.Status {
 	return ev.Verdict.Status
 }
 
-// reasonAtEnd returns the reason of an outcome, without the limit that the outcome's own reason repeats.
+// reasonAtEnd returns the reason for an outcome. If a limit ended the wait, it returns the reason of the last
+// verdict instead, because the closing line already names the limit.
 func reasonAtEnd(o *poll.Outcome) string {
 	if o.Ending == poll.TimedOut || o.Ending == poll.AttemptsExhausted {
 		return cmp.Or(o.Verdict.Reason, o.Reason)
@@ -244,16 +246,17 @@ func reasonAtEnd(o *poll.Outcome) string {
 	return o.Reason
 }
 
-// ends reports whether an attempt ends its wait.
+// ends reports whether an attempt's verdict ends its wait.
 func ends(ev poll.Event) bool {
-	held := ev.At.Add(-ev.Took).Sub(ev.State.Since) // until the start of the attempt
+	held := ev.At.Add(-ev.Took).Sub(ev.State.Since) // how long the verdict had held when the attempt started
 	return ev.Verdict.Status.Ends() && ev.State.Streak >= ev.Threshold.Times && max(0, held) >= ev.Threshold.For
 }
 
-// hintWords returns the wait that a server wants, in words.
+// hintWords describes the wait that a server requires, such as by Retry-After.
 func hintWords(h *status.Hint) string { return oneLine(h.Source) + " asks for " + words.Short(h.Wait) }
 
-// hintOf returns the wait that the server wants. It returns nil if the event has another reason.
+// hintOf returns the wait that a server requires, for an EventWait. It returns nil for any other event, and if
+// attempts are held back for another reason.
 func hintOf(ev poll.Event) *status.Hint {
 	if ev.Kind != poll.EventWait || ev.HeldBy != "" {
 		return nil
@@ -261,7 +264,7 @@ func hintOf(ev poll.Event) *status.Hint {
 	return ev.State.Hint
 }
 
-// attemptOf returns the number of the attempt that is waited for, starts or has ended.
+// attemptOf returns the number of the event's attempt. For an EventWait, that is the next attempt.
 func attemptOf(ev poll.Event) int {
 	if ev.Kind == poll.EventWait {
 		return ev.State.Attempts + 1
@@ -269,7 +272,7 @@ func attemptOf(ev poll.Event) int {
 	return ev.State.Attempts
 }
 
-// timeoutOf returns the time limit of a wait, or 0.
+// timeoutOf returns the time limit of the wait, or 0 if the wait has no limit.
 func timeoutOf(ev poll.Event) time.Duration {
 	if ev.Deadline.IsZero() {
 		return 0

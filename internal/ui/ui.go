@@ -1,25 +1,19 @@
-// Package ui reports the course and the end of a run: it shows the events of package poll on stderr in one of
-// several ways (faces), and writes the result to stdout. The state of all targets is on a [Board], whose rows follow
-// the events. The faces are functions of the board. A single wait is a board of one row.
+// Package ui reports the progress and the end of a run. It shows the events of package poll on stderr, and writes
+// the result to stdout. The user can choose between several ways to show the events, which are called faces. The
+// state of all targets is stored in a [Board], which the events update. Each face shows the board in its own way.
+// For a single target, the board has one row.
 //
 // The rules for output:
 //
-//   - stdout has the result and nothing else. Everything else goes to stderr.
-//   - A line of poll starts with "poll: ", or is a row with the columns elapsed, #attempt, STATUS and reason. It is
-//     lower case, without a full stop. On a narrow terminal a row has no #attempt, and long lines are
-//     folded, with an indent.
-//   - Text from outside passes the sanitizer of package term: as a part of a row, or as a block whose lines start
-//     with "| ". Query values, header values and arguments are never shown: an event does not contain them.
-//   - A bar shows the progress that a server reports, or how many targets have ended. It never shows how much of the
-//     time is over.
-//   - In a log a status is shown by its own word (NOT_READY), always with the reason. A status line has the reason only.
-//   - Silence is bounded: a log has a line at least once per heartbeat. Noise is bounded, too: changes of a
-//     reason are reported at once only so often, and of many targets only the first failures are reported.
-//   - Escape sequences are written only for colors, if colors are on, and by the live face. No terminal mode
-//     stays changed, and the cursor is never hidden.
-//   - The last line has the status, the attempts, the time and the reason. A failure has the response and the hints in the
-//     lines before.
-//   - A failed write to stderr (closed or full) never ends the run.
+//   - stdout contains the result and nothing else. Everything else goes to stderr.
+//   - A line that poll writes starts with "poll: ", or is a row with the columns elapsed, #attempt, STATUS and reason. It starts with a lower-case letter and has no full stop. On a narrow terminal a row has no #attempt, and long lines are wrapped and indented.
+//   - Text from outside is sanitized by package term. It is shown as a part of a row, or as a block of lines that start with "| ". Query values, header values and arguments are never shown, because events do not contain them.
+//   - A bar shows the progress that a server reports, or how many targets have ended. It never shows how much of the time has passed.
+//   - A log shows a status by its name, such as NOT_READY, and always with the reason. A status line shows only the reason.
+//   - Silence is limited: a log contains at least one line per heartbeat. The number of lines is limited, too. Only the first changes of a reason are reported immediately, and for many targets only the first failures.
+//   - Escape sequences are only written for colors, if colors are on, and by the live face. No terminal mode remains changed, and the cursor is never hidden.
+//   - The last line contains the status, the number of attempts, the time and the reason. After a failure, the response and the hints precede it.
+//   - If stderr is closed or full, the failed write never ends the run.
 package ui
 
 import (
@@ -32,28 +26,29 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// A Reporter shows the events of a wait, or of a group. Its methods may be called from several goroutines.
+// A Reporter shows the events of a wait for one target or for a group of targets. Its methods may be called
+// concurrently.
 type Reporter struct {
 	view
 	mu      sync.Mutex
 	con     *console
 	log     logFace
 	timer   *time.Timer
-	drew    time.Time // when the status lines were drawn
+	drew    time.Time // when the status lines were last drawn
 	newest  poll.Event
 	closed  bool
 	results results
 }
 
-// results are the results of several targets.
+// The results are the results of several targets.
 type results struct {
-	mu     sync.Mutex // held while a line is written, and locked before the mutex of the Reporter
-	begun  bool       // a line was written
+	mu     sync.Mutex // locked before Reporter.mu, and held while a line is written
+	begun  bool       // whether a line was written
 	rows   []TargetResult
-	winner *TargetResult // the first target that succeeded, if that is enough
+	winner *TargetResult // the first target that succeeded, if one is enough; otherwise nil
 }
 
-// New returns a Reporter. It writes nothing before the first event.
+// New returns a Reporter with the configuration cfg. It writes nothing before the first event.
 func New(cfg Config) *Reporter {
 	if cfg.Getenv == nil {
 		cfg.Getenv = func(string) string { return "" }
@@ -77,8 +72,7 @@ func New(cfg Config) *Reporter {
 	return r
 }
 
-// Event shows an event. It must be called with every event of the wait or the group, in
-// order.
+// Event shows an event. It must be called with every event of the wait or the group, in order.
 func (r *Reporter) Event(ev poll.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,7 +80,7 @@ func (r *Reporter) Event(ev poll.Event) {
 		return
 	}
 	if r.con.inBackground(); r.child != nil && ev.Kind == poll.EventAttempt {
-		r.con.say(r.child.Rest()) // an unfinished line of the command
+		r.con.say(r.child.Rest()) // the command's last line, which has no newline
 	}
 	row := r.board.Update(ev)
 	r.newest = ev
@@ -97,7 +91,7 @@ func (r *Reporter) Event(ev poll.Event) {
 	r.rearm()
 }
 
-// show shows an event on the face. The row is the target of the event, or nil.
+// show shows an event in the way that the face determines. The row belongs to the event's target, or is nil.
 func (r *Reporter) show(row *Row, ev poll.Event) {
 	found := r.read(row, ev)
 	switch {
@@ -113,8 +107,9 @@ func (r *Reporter) show(row *Row, ev poll.Event) {
 	}
 }
 
-// draw redraws the status lines. It checks the terminal's size and whether poll is in the
-// foreground each time, so it needs no notice of a resize, or of a stop and continue.
+// draw replaces the status lines by current status lines. Each time, it checks the size of the terminal and
+// whether poll is in the foreground. Therefore poll need not handle signals for a resize, or for being stopped and
+// continued.
 func (r *Reporter) draw(now time.Time) {
 	r.drew = now
 	if !r.con.inBackground() {
@@ -123,7 +118,8 @@ func (r *Reporter) draw(now time.Time) {
 	}
 }
 
-// Say reports a note at once, below the opening line. The JSON face has the note in its last event.
+// Say reports a note immediately, or together with the opening line before the first event. The face JSON adds the
+// note to its last event instead.
 func (r *Reporter) Say(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,12 +129,13 @@ func (r *Reporter) Say(note string) {
 	}
 }
 
-// AfterEnd reports a note after the end, and repeats the closing line, so that it stays the last line.
+// AfterEnd reports a note after the end of the run. It then repeats the closing line, so that this line remains
+// the last.
 func (r *Reporter) AfterEnd(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	lines := []string{"note: " + term.Line(note)}
-	if r.board.isEnd(r.newest) && (r.cfg.Face != None || !r.succeeded(r.newest)) { // an end may come before the first event
+	if r.board.isEnd(r.newest) && (r.cfg.Face != None || !r.succeeded(r.newest)) { // the run may have ended before the first event
 		lines = append(lines, r.lastWords(r.newest).line)
 	}
 	if r.cfg.Face != JSON {
@@ -146,8 +143,9 @@ func (r *Reporter) AfterEnd(note string) {
 	}
 }
 
-// Stderr returns a writer that shows a command's stderr as it comes, sanitized line by line, above the
-// status lines. Its errors are always nil. The JSON face drops the text, since stderr has only objects then.
+// Stderr returns a writer that shows a command's stderr as it arrives. It sanitizes the text and shows it line by
+// line above the status lines. Writes never return an error. With the face JSON, the text is discarded, because
+// stderr then contains only JSON objects.
 func (r *Reporter) Stderr() io.Writer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,10 +158,10 @@ func (r *Reporter) Stderr() io.Writer {
 	return stderr{r}
 }
 
-// A stderr is the stderr of a command.
+// A stderr receives the stderr of a command.
 type stderr struct{ r *Reporter }
 
-// Write never fails.
+// Write shows p. It never returns an error.
 func (s stderr) Write(p []byte) (int, error) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
@@ -173,7 +171,7 @@ func (s stderr) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close ends the report: after it nothing is written. It may be called again.
+// Close ends the report, so that no method writes events any more. It may be called several times.
 func (r *Reporter) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -185,7 +183,7 @@ func (r *Reporter) Close() {
 	r.closed = true
 }
 
-// rearm sets the timer for the next drawing or heartbeat.
+// rearm sets the timer to the time of the next drawing or heartbeat.
 func (r *Reporter) rearm() {
 	switch {
 	case r.cfg.Face == Live:
@@ -195,7 +193,8 @@ func (r *Reporter) rearm() {
 	}
 }
 
-// tick runs when the timer fires. The call may be late: after an event has moved the time, or after Close.
+// tick redraws the status lines or writes a heartbeat. The timer calls it. The call may come too late: when an
+// event has already set the timer to a later time, or after Close.
 func (r *Reporter) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,22 +16,22 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Face is a way to show events. Its text is its value of --progress.
+// A Face is a way to show the events of a wait, as a value of --progress.
 type Face string
 
 // The faces.
 const (
-	Auto  Face = "auto"  // Live on a terminal that can draw it, Lines elsewhere
-	Live  Face = "live"  // status lines that are redrawn, below the lines that stay
+	Auto  Face = "auto"  // Live on a terminal that can redraw lines, otherwise Lines
+	Live  Face = "live"  // status lines that are redrawn at the bottom of the terminal, below a log
 	Lines Face = "lines" // a log
-	JSON  Face = "json"  // an object per event
+	JSON  Face = "json"  // a JSON object for each event
 	None  Face = "none"  // only failures
 )
 
-// Faces returns the faces, in their order.
+// Faces returns all faces.
 func Faces() []Face { return []Face{Auto, Live, Lines, JSON, None} }
 
-// choose returns the face that Auto stands for.
+// choose returns f. If f is Auto or "", it returns the face that suits the streams and the environment.
 func (f Face) choose(s *term.Streams, getenv func(string) string) Face {
 	switch {
 	case f != Auto && f != "":
@@ -42,44 +42,45 @@ func (f Face) choose(s *term.Streams, getenv func(string) string) Face {
 	return Live
 }
 
-// A Config sets the content and the form of a report.
+// A Config configures a [Reporter].
 type Config struct {
-	Streams *term.Streams // output goes to Err
+	Streams *term.Streams // the Reporter writes progress to Err
 	Palette term.Palette  // the zero value has no colors
-	Face    Face          // Auto or "": the streams and the environment decide
-	Verbose bool          // report every attempt, with the head of its body, and every decision
+	Face    Face          // Auto and "" choose a face that suits the streams and the environment
+	Verbose bool          // report every attempt, with the start of its response and the rule that matched
 
-	// Heartbeat is the longest silence of a log, 0 for no limit. Nil means 30 s,
-	// doubled after each heartbeat up to 5 min.
+	// Heartbeat is the longest time without a line in the log. 0 means no limit. Nil means 30 s, doubled after
+	// each heartbeat up to 5 min.
 	Heartbeat *time.Duration
-	Until     []string            // the conditions as written, and the name of a preset; only shown
-	Opening   []string            // further lines below the opening line
-	Forecast  Forecast            // how long such a run usually takes, nil if unknown
-	Getenv    func(string) string // for CI and GitHub's variables; nil finds none
-	// Show are values of each response to show. A number with a name such as progress or percent, and a text
-	// such as 62% or 3/10, is a progress: the first progress is shown as a bar. If Show is empty, these
-	// members of a successful response count: progress, percent, percentComplete, progress_percentage.
+	Until     []string            // the conditions as the user has written them, and the preset's name, for the opening line
+	Opening   []string            // lines to print after the opening line
+	Forecast  Forecast            // how long such a run usually takes; nil if unknown
+	Getenv    func(string) string // reads environment variables such as CI; nil means an empty environment
+	// Show are expressions for values to show from each response. A number is a progress if its expression
+	// contains a name such as progress or percent. A string such as 62% or 3/10 is a progress, too. The first
+	// progress is shown as a bar. If Show is empty, the members progress, percent, percentComplete and
+	// progress_percentage of a successful response are used.
 	Show []*expr.Expr
 
-	// Goal names several targets in words: "any of 3 targets". Their events come from a
+	// Goal describes the goal for several targets, such as "any of 3 targets". Their events come from a
 	// [poll.Group]. Goal is "" for a single wait.
 	Goal    string
 	Targets int           // the number of targets
-	Timeout time.Duration // of all targets together, or of a continued wait; 0 for no limit
+	Timeout time.Duration // the time limit for all targets together, or of a continued wait; 0 means no limit
 
-	// Again reports whether the command can be run again after a timeout without starting an operation twice.
-	// Nil means that it cannot. If Slice is true, the next run continues the wait, and the closing line has
-	// "call again".
+	// Again reports whether the user may run the command again after a timeout, without starting an operation
+	// twice. A nil Again means false. If Slice is true, the next run continues the wait, and the closing line ends
+	// with "call again".
 	Again func() bool
 	Slice bool
 }
 
-// glyphs are the drawn characters that are not letters.
+// The glyphs are the characters for drawing that are not letters.
 type glyphs struct {
 	spinner     []rune
-	full, empty string // of a bar
-	good, bad   string // before a target that has ended
-	ellipsis    string // for cut text
+	full, empty string // the filled and the empty part of a bar
+	good, bad   string // mark a target that has ended
+	ellipsis    string // marks text that was cut
 }
 
 func glyphsOf(unicode bool) glyphs {
@@ -89,38 +90,38 @@ func glyphsOf(unicode bool) glyphs {
 	return glyphs{spinner: []rune(`|/-\`), full: "=", empty: "-", good: "+", bad: "x", ellipsis: "..."}
 }
 
-// frame returns the spinner, which depends only on the time.
+// frame returns the spinner's character, which depends only on the elapsed time.
 func (g glyphs) frame(elapsed time.Duration) string {
 	return string(g.spinner[int(elapsed/redraw)%len(g.spinner)])
 }
 
-// bar shows a share from 0 to 1.
+// bar returns a bar that shows a share from 0 to 1.
 func (g glyphs) bar(done float64) string {
 	n := int(done * barWidth)
 	return strings.Repeat(g.full, n) + strings.Repeat(g.empty, barWidth-n)
 }
 
-// The limits of drawing.
+// Limits for drawing.
 const (
-	redraw       = 100 * time.Millisecond // the shortest time between two drawings
+	redraw       = 100 * time.Millisecond // the minimum time between two drawings
 	barWidth     = 10
-	defaultRows  = 24 // of a terminal of unknown size
-	leastColumns = 24 // of a terminal; with fewer, nothing is drawn
-	wide         = 99 // columns; with fewer, names and reasons leave no room for bars
-	narrow       = 60 // columns; with fewer, a row has no numbers except the time
+	defaultRows  = 24 // the height of a terminal whose size is unknown
+	leastColumns = 24 // columns; poll does not draw on a narrower terminal
+	wide         = 99 // columns; on a narrower terminal, names and reasons leave no room for bars
+	narrow       = 60 // columns; on a narrower terminal, the elapsed time is the only number in a row
 )
 
-// A view is the part that all faces share: the settings, the board, and the size of the terminal.
+// A view holds the data that all faces need: the configuration, the board and the size of the terminal.
 type view struct {
 	cfg    Config
 	board  *Board
 	glyphs glyphs
-	notes  []string     // by Say, so far
-	child  *term.Lines  // the stderr of a command, nil if it is not shown
-	asked  []*expr.Expr // the values to show of each response
+	notes  []string     // the notes that Say has received so far
+	child  *term.Lines  // the stderr of a command; nil if it is not shown
+	asked  []*expr.Expr // expressions for the values to show from each response
 }
 
-// succeeded reports whether the last event reports a success.
+// succeeded reports whether ev, the last event, reports success.
 func (v *view) succeeded(ev poll.Event) bool {
 	if ev.Summary != nil {
 		return ev.Summary.Ending == poll.Succeeded
@@ -128,22 +129,22 @@ func (v *view) succeeded(ev poll.Event) bool {
 	return ev.Outcome.Ending == poll.Succeeded
 }
 
-// height returns the rows of the terminal.
+// height returns the number of rows of the terminal.
 func (v *view) height() int { return cmp.Or(v.cfg.Streams.Height(), defaultRows) }
 
-// width returns how many columns a line may have: one fewer than the terminal, since
-// some terminals wrap after a character in the last column.
+// width returns the maximum length of a line in columns. It is one less than the terminal's width, because some
+// terminals wrap a line after a character in the last column.
 func (v *view) width() int { return cmp.Or(v.cfg.Streams.Width(), 80) - 1 }
 
-// isNarrow reports whether the terminal has no room for all columns of a row.
+// isNarrow reports whether the terminal is too narrow for all columns of a row.
 func (v *view) isNarrow() bool { return v.width() < narrow }
 
-// cut cuts a line to columns.
+// cut shortens text to the given number of columns.
 func (v *view) cut(text string, columns int) string {
 	return term.Cut(text, columns, v.glyphs.ellipsis)
 }
 
-// fit breaks lines between words on a terminal whose status lines are redrawn.
+// fit breaks long lines between words if the face is Live. Other faces do not depend on the terminal's width.
 func (v *view) fit(text string) string {
 	if v.cfg.Face != Live {
 		return text
@@ -159,20 +160,21 @@ func (v *view) fit(text string) string {
 	return strings.Join(append(lines, ""), "\n")
 }
 
-// A Forecast estimates from past runs how long a run takes.
+// A Forecast estimates how long a run takes from the durations of past runs.
 type Forecast interface {
-	Runs() int                               // how many past runs, at least 1
-	Age(elapsed time.Duration) time.Duration // the age of the operation after a wait of elapsed
-	Quantile(p float64) time.Duration        // the age that a run does not exceed, with chance p
-	Done(age time.Duration) float64          // the chance, 0 to 1, that a run is over by that age
+	Runs() int                               // the number of past runs, at least 1
+	Age(elapsed time.Duration) time.Duration // the age of the operation when the wait has lasted for elapsed
+	Quantile(p float64) time.Duration        // the age that a run does not exceed with the probability p
+	Done(age time.Duration) float64          // the probability that a run is over at the given age
 }
 
-// A run is late if its chance to be over is at least late. For the few runs that take longer, a
-// forecast is too rough.
+// late is the limit for Forecast.Done above which a run takes longer than usual. Only a few past runs took that
+// long, so a forecast of the remaining time would be too inexact.
 const late = 0.98
 
-// left returns how long a run that is not over at this age usually lasts from now on, by the median of
-// such runs: "about 3m left". It returns "" without a forecast.
+// left returns how much longer a run will probably take if it has reached this age: "about 3m left". It uses the
+// median of past runs that took longer. It returns "later than usual" if hardly any past run took that long, and
+// "" without a forecast.
 func left(f Forecast, age time.Duration) string {
 	if f == nil {
 		return ""
@@ -185,8 +187,9 @@ func left(f Forecast, age time.Duration) string {
 	return "about " + words.Short(max(0, f.Quantile((1+over)/2)-f.Age(age))) + " left"
 }
 
-// outlook returns how long such runs take, with the range of four in five: "usually 8m (5m to 11m, 34
-// runs)". If the operation started before the wait, outlook adds the time that is left. It returns "" without a forecast.
+// outlook returns how long such runs take. It shows the median, the range that contains 80% of the runs, and their
+// number: "usually 8m (5m to 11m, 34 runs)". If the operation started before the wait, it also shows how much
+// longer the run will probably take. It returns "" without a forecast.
 func outlook(f Forecast) string {
 	if f == nil {
 		return ""
@@ -198,22 +201,21 @@ func outlook(f Forecast) string {
 	return text
 }
 
-// done returns the chance that a run is over after a wait of age.
+// done returns the probability that a run is over when the wait has lasted for age.
 func done(f Forecast, age time.Duration) float64 {
 	return min(max(f.Done(f.Age(age)), 0), 1)
 }
 
-// mostTold is the largest number of targets, lists, failures, origins or changes of a reason that
-// are shown or reported each by itself.
+// mostTold limits how many targets, lists, failures, origins or changes of a reason are shown separately.
 const mostTold = 20
 
-// oneLine returns untrusted text as part of one line, cut to a limit of columns.
+// oneLine returns untrusted text in a form that is safe to show as part of a line, cut to a maximum width.
 func oneLine(s string) string {
-	const columns, bytes = 300, 8 << 10 // of the text: columns that are shown, and bytes that are read
+	const columns, bytes = 300, 8 << 10 // the maximum width, and how much of s is read
 	return term.Cut(term.Line(s[:min(len(s), bytes)]), columns, "...")
 }
 
-// oneLines returns each of the texts as a line with the prefix.
+// oneLines returns each of the texts as a safe line that starts with prefix.
 func oneLines(prefix string, texts ...[]string) []string {
 	var list []string
 	for _, s := range slices.Concat(texts...) {
@@ -222,7 +224,8 @@ func oneLines(prefix string, texts ...[]string) []string {
 	return list
 }
 
-// ownLines returns lines of poll with their prefix, and blocks of text from outside without a change.
+// ownLines joins lines. It adds the prefix "poll: " to each line, except to the lines of quoted text, which start
+// with "| ".
 func ownLines(lines []string) (text string) {
 	for _, line := range lines {
 		if !strings.HasPrefix(line, "| ") {
@@ -233,21 +236,21 @@ func ownLines(lines []string) (text string) {
 	return text
 }
 
-// clauses joins the texts that are not empty.
+// clauses joins the strings that are not empty with "; ".
 func clauses(all ...string) string { return joined("; ", all...) }
 
-// joined joins the texts that are not empty by a separator.
+// joined joins the strings that are not empty with the separator sep.
 func joined(sep string, all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), sep)
 }
 
-// pad fills text up with spaces.
+// pad appends spaces to text until it has the given number of columns.
 func pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-term.Width(text)))
 }
 
-// clock formats the age of a run for a column, where digits keep their places: "4.2s", "2m05s",
-// "1h02m05s". It rounds down.
+// clock formats the age of a run, rounded down, such as "4.2s", "2m05s" or "1h02m05s". Minutes and seconds always
+// have two digits after a larger unit, so that a column of ages is easy to read.
 func clock(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
@@ -259,7 +262,7 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm%02ds", h, m, s)
 }
 
-// How much of text from outside is shown: lines, and columns of each line.
+// Limits for quoted text from outside: the number of lines, and the width of each line in columns.
 const (
 	closingHead = 8
 	closingTail = 10
@@ -267,7 +270,8 @@ const (
 	blockWidth  = 200
 )
 
-// responseLines returns the response to the last attempt, with the end of a command's stderr.
+// responseLines returns the lines that show the last response. If withStderr is true, they include the end of a
+// command's stderr.
 func responseLines(o *status.Observation, withStderr bool) (lines []string) {
 	code, what := codeOf(o), "the last response"
 	if code != "" {
@@ -285,7 +289,8 @@ func responseLines(o *status.Observation, withStderr bool) (lines []string) {
 	return lines
 }
 
-// codeOf returns the code of a response in words: HTTP 404, exit 3. It returns "" without a code.
+// codeOf returns the HTTP status or the exit code in a form such as "HTTP 404" or "exit 3". It returns "" if the
+// response has no code.
 func codeOf(o *status.Observation) string {
 	switch {
 	case o.Code != nil:
@@ -296,7 +301,7 @@ func codeOf(o *status.Observation) string {
 	return ""
 }
 
-// sizeOf returns the size of a response in words.
+// sizeOf describes the size of a response, and how much of it was kept.
 func sizeOf(o *status.Observation) string {
 	s := words.Count(int(max(o.Size, int64(len(o.Body)))), "byte")
 	if o.Truncated && o.Size > int64(len(o.Body)) {
@@ -305,10 +310,10 @@ func sizeOf(o *status.Observation) string {
 	return s
 }
 
-// excerpt returns a number of lines of text from outside as a block: the first lines or, with
-// fromEnd, the last lines.
+// excerpt quotes up to the given number of lines of text from outside. It returns the first lines or, if fromEnd
+// is true, the last lines. A line of its own marks omitted lines.
 func excerpt(text []byte, lines int, fromEnd bool) (rows []string) {
-	const longest = blockWidth * utf8.UTFMax // the bytes of a line that are read
+	const longest = blockWidth * utf8.UTFMax // how many bytes of a line are read
 	const mark = "| ..."
 	more := false
 	for line := range bytes.Lines(text) {

@@ -1,5 +1,6 @@
-// Package term provides the streams and the terminal of the process. It reports which streams are terminals, how
-// wide the terminal is, and which colours to use. It also sanitizes text from outside before the text is shown.
+// Package term provides the standard streams of the process and information about its terminal: which streams are
+// terminals, how wide the terminal is, and whether to use colors. It also sanitizes text from outside, such as
+// responses, before poll shows the text.
 package term
 
 import (
@@ -13,38 +14,38 @@ import (
 	"golang.org/x/term"
 )
 
-// Streams are the standard streams of the process, with their properties. [System] and [Buffers] create them.
+// Streams holds the standard streams of the process and their properties. The functions [System] and [Buffers]
+// return Streams.
 type Streams struct {
 	In  io.Reader
-	Out io.Writer // only the result
-	Err io.Writer // everything except the result
+	Out io.Writer // for the result only
+	Err io.Writer // for everything except the result
 
 	InIsTerminal, OutIsTerminal, ErrIsTerminal bool
 
-	// OutClosed is true if stdout is closed, or not open for writing. OutNull is true if stdout is /dev/null and
-	// open for both reading and writing. The runtime of Go opens /dev/null in this way if stdout is closed, but
-	// some callers that want no results do the same.
+	// OutClosed is true if stdout is closed, or is not open for writing. OutNull is true if stdout is /dev/null,
+	// open for both reading and writing. If stdout is closed, the Go runtime opens /dev/null in this way. Some
+	// callers that do not need the result do the same.
 	OutClosed, OutNull bool
 
-	Dumb    bool // TERM is dumb: the terminal cannot redraw a line
-	Unicode bool // the terminal shows UTF-8, as the locale promises
-	NoColor bool // the environment variable NO_COLOR is set
+	Dumb    bool // whether the terminal cannot redraw lines (TERM=dumb)
+	Unicode bool // whether the terminal shows UTF-8, according to the locale
+	NoColor bool // whether the environment variable NO_COLOR is set
 
-	// Width and OutWidth return the current number of columns of the terminals of Err and Out. Height returns
-	// the number of rows of the terminal of Err. They return 0 if there is no terminal, or if its size is
-	// unknown.
+	// Width and OutWidth return the current width of the terminals of Err and Out in columns. Height returns the
+	// height of Err's terminal in rows. They return 0 if the stream is not a terminal, or if the size is unknown.
 	Width, OutWidth, Height func() int
-	// Foreground reports whether the process may draw on the terminal of Err now. It returns false while the
+	// Foreground reports whether the process may currently draw on Err's terminal. It returns false while the
 	// process is a background job of a shell.
 	Foreground func() bool
-	// CloseOut closes stdout. Some file systems report only then that data was lost.
+	// CloseOut closes stdout. Some file systems report lost data only at the close.
 	CloseOut func() error
-	// Wrote is called after each piece of output that stdout has accepted.
+	// Wrote is called each time stdout has accepted a piece of output.
 	Wrote func()
 }
 
-// System returns the streams of the process. getenv, usually [os.Getenv], is called for TERM, NO_COLOR and the
-// variables of the locale.
+// System returns the streams of the process. It calls getenv, which is usually [os.Getenv], to read TERM, NO_COLOR
+// and the locale variables.
 func System(getenv func(string) string) *Streams {
 	outFd, errFd := int(os.Stdout.Fd()), int(os.Stderr.Fd())
 	takeSequences(os.Stderr)
@@ -71,8 +72,8 @@ func System(getenv func(string) string) *Streams {
 	return s
 }
 
-// Buffers returns streams for a test. in is the content of stdin; out and err collect the output. The streams
-// are not terminals.
+// Buffers returns streams for tests, which are not terminals. The parameter in is the content of stdin. The
+// buffers out and err collect the output.
 func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 	out, err = new(bytes.Buffer), new(bytes.Buffer)
 	none := func() int { return 0 }
@@ -81,15 +82,15 @@ func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 		CloseOut:   func() error { return nil }}, out, err
 }
 
-// size returns the columns of the terminal fd if which is 0, and its rows if which is 1. It returns 0 if fd is
-// not a terminal.
+// size returns the width of the terminal fd in columns if which is 0, and the height in rows if which is 1. It
+// returns 0 if fd is not a terminal.
 func size(fd, which int) int {
-	width, height, _ := term.GetSize(fd) // both are 0 on an error
+	width, height, _ := term.GetSize(fd) // after an error, width and height are 0
 	return []int{width, height}[which]
 }
 
-// unicodeLocale reports whether the locale uses UTF-8. The first variable that is set counts, in the order that
-// POSIX defines. Without a variable, the result is true on Windows and false elsewhere.
+// unicodeLocale reports whether the locale uses UTF-8. It checks the variables in the order that POSIX defines,
+// and uses the first that is not empty. If all are empty, it returns true on Windows and false on other systems.
 func unicodeLocale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {
@@ -99,16 +100,16 @@ func unicodeLocale(getenv func(string) string) bool {
 	return os.PathSeparator == '\\'
 }
 
-// An output writes to stdout. It writes 4 KiB at a time, and then calls wrote: a reader has taken this piece. A
-// pipe takes such a piece atomically. A regular file gets all at once, since several processes may append to the
-// file.
+// An output writes to stdout in pieces of 4 KiB, and calls wrote after each piece: when a write returns, the
+// reader of a full pipe has read something. A pipe accepts a piece of this size atomically. An output writes to a
+// regular file in one piece, because several processes may append to the same file.
 type output struct {
 	w     io.Writer
 	piece int
-	wrote func() // called after each piece
+	wrote func() // called after each write, even a failed write
 }
 
-// newOutput returns an output to f that calls wrote after each piece.
+// newOutput returns an output that writes to f, and calls wrote after each piece.
 func newOutput(f *os.File, wrote func()) *output {
 	o := &output{w: f, piece: 4 << 10, wrote: wrote}
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -117,7 +118,7 @@ func newOutput(f *os.File, wrote func()) *output {
 	return o
 }
 
-// Write writes all of p, unless the stream returns an error.
+// Write writes p in pieces. It stops at the first error.
 func (o *output) Write(p []byte) (n int, err error) {
 	for err == nil && n < len(p) {
 		var m int
@@ -128,29 +129,30 @@ func (o *output) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// A ColorMode sets when colours are used. The zero value means ColorAuto.
+// A ColorMode determines when colors are used. The zero value means ColorAuto.
 type ColorMode string
 
 // The values of --color.
 const (
-	ColorAuto   ColorMode = "auto"   // on a terminal that is not dumb, unless NO_COLOR is set
-	ColorAlways ColorMode = "always" // even in a pipe or with NO_COLOR
+	ColorAuto   ColorMode = "auto"   // colors on a terminal that is not dumb, unless NO_COLOR is set
+	ColorAlways ColorMode = "always" // colors even in a pipe and with NO_COLOR
 	ColorNever  ColorMode = "never"
 )
 
-// ColorModes returns the values of --color, in the order of the help.
+// ColorModes returns all values of --color, in the order of the help text.
 func ColorModes() []ColorMode { return []ColorMode{ColorAuto, ColorAlways, ColorNever} }
 
-// A Palette colours words by their meaning. The zero value does not colour them.
+// A Palette colors words according to their meaning. The zero value does not use colors.
 type Palette struct{ on bool }
 
-// Palette returns the colours for s.Err in the mode m.
+// Palette returns the palette for s.Err in the mode m.
 func (s *Streams) Palette(m ColorMode) Palette {
 	wanted := s.ErrIsTerminal && !s.Dumb && !s.NoColor
 	return Palette{on: m == ColorAlways || m != ColorNever && wanted}
 }
 
-// A Tone is a meaning that has a colour: a status or another word. An unknown word is faint.
+// A Tone is a meaning that has a color. It is a status or another word. Words without a color of their own are
+// faint.
 type Tone string
 
 // The tones.
@@ -162,8 +164,9 @@ const (
 	Bad     Tone = "ERROR"
 )
 
-// Paint returns s in the colour of t, or s itself if colours are off or s is empty. Paint enables the colour
-// explicitly: the global switch of the color package depends on stdout, but these words go to stderr.
+// Paint returns s in the color of t. It returns s unchanged if the palette has no colors or if s is empty. Paint
+// does not use the color package's global switch, because the switch depends on stdout, but the words go to
+// stderr.
 func (p Palette) Paint(t Tone, s string) string {
 	if !p.on || s == "" {
 		return s

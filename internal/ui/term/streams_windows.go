@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// takeSequences makes the console of f interpret escape sequences, if f is a console. Consoles support this
-// since Windows 10. The shell restores the mode later.
+// takeSequences sets up the console f to interpret escape sequences. It has no effect if f is not a console.
+// Windows supports this since Windows 10. The shell restores the console's mode later.
 func takeSequences(f *os.File) {
 	const wanted = windows.ENABLE_PROCESSED_OUTPUT | windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING
 	var mode uint32
@@ -16,8 +16,8 @@ func takeSequences(f *os.File) {
 	}
 }
 
-// access returns false, since the mode of an open file is not known here.
+// access returns false for both results: the access mode of an open file is unknown on Windows.
 func access(*os.File) (closed, isNull bool) { return false, false }
 
-// inForeground returns true, since there are no background jobs here.
+// inForeground returns true: Windows has no background jobs.
 func inForeground(int) bool { return true }

@@ -17,17 +17,18 @@ import (
 // passes [Line], [Block] or [Lines] before it is shown.
 
 const (
-	// prefix is at the start of every line of a block. A line can then neither be a GitHub Actions command,
-	// which starts with "::", nor look like a line of poll.
+	// prefix starts each line of quoted text (a block). With it, a line cannot be a GitHub Actions command,
+	// which starts with "::", and cannot look like a line that poll has written.
 	prefix = "| "
 	tab    = "    "
-	// maxLine is the length in bytes of the longest line that Lines collects. Lines writes a longer line in
-	// pieces, each on a separate line.
+	// maxLine is the maximum length in bytes of a line that Lines collects. Lines breaks a longer line into
+	// several lines.
 	maxLine = 4096
 )
 
-// Line returns s, a text from outside, as part of one line. A newline becomes \n and a tab becomes a space.
-// Invisible characters become their number, as in [Block]. Space at both ends is removed.
+// Line returns s, a text from outside, in a form that is safe to show as part of a line. A newline becomes \n, a
+// tab becomes a space, and an invisible character becomes its number as in [Block]. White space at both ends is
+// removed.
 func Line(s string) string {
 	s = strings.TrimFunc(s, unicode.IsSpace)
 	if !strings.ContainsFunc(s, mayHarm) {
@@ -38,15 +39,16 @@ func Line(s string) string {
 	return b.String()
 }
 
-// mayHarm returns false for most characters that [sanitize] does not change. It is a fast first test.
+// mayHarm reports whether [sanitize] might change r. It returns true for some characters that sanitize does not
+// change, because it is only a fast first test.
 func mayHarm(r rune) bool { return r < ' ' || r > '~' || r == '#' }
 
-// Block returns s, a text from outside, as separate lines. Each line starts with "| " and ends with a newline.
-// An empty text has no lines.
+// Block returns s, a text from outside, in a form that is safe to show as separate lines. Each line of the result
+// starts with "| " and ends with a newline. If s is empty, the result is empty.
 //
-// A tab becomes four spaces, and a carriage return before a newline is dropped. Other control characters, and
-// bytes that are not UTF-8, become \xNN. Invisible format characters, which may reverse the text, become
-// \u{NNNN}. In "##[", the start of a command for CI services, the second # becomes \x23.
+// A tab becomes four spaces, and a carriage return before a newline is removed. Other control characters, and
+// bytes that are not UTF-8, become \xNN. Invisible format characters, which might reverse text, become \u{NNNN}.
+// In "##[", which starts a command in CI services, the second # becomes \x23.
 func Block(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -62,7 +64,7 @@ func blockLine(b *strings.Builder, line string) {
 	b.WriteByte('\n')
 }
 
-// sanitize writes s, a text from outside, to b as part of one line.
+// sanitize writes s, a text from outside, to b in a form that is safe to show as part of a line.
 func sanitize(b *strings.Builder, s string) {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -88,9 +90,9 @@ func sanitize(b *strings.Builder, s string) {
 	}
 }
 
-// hidden reports whether r is invisible and changes how neighbouring characters look. Such characters are format
-// characters (Unicode category Cf) and line separators. Joiners are excepted, since emoji, Indic and Persian
-// words need them. Visible marks are excepted, too.
+// hidden reports whether r is invisible and may change how neighboring characters look. This applies to format
+// characters (Unicode category Cf) and to line and paragraph separators. It does not apply to joiners, which are
+// needed in emoji and in Indic and Persian words, or to format characters that are visible.
 func hidden(r rune) bool {
 	const zwnj, zwj = 0x200c, 0x200d
 	if r < 0x80 || r == zwnj || r == zwj {
@@ -100,8 +102,8 @@ func hidden(r rune) bool {
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// beginsCommand reports whether s[i] is the second # of "##[", "##vso[" or "##teamcity[". GitHub and Azure find
-// these commands even in the middle of a line, so prefix alone does not make them harmless.
+// beginsCommand reports whether s[i] is the second # of a CI command such as "##[", "##vso[" or "##teamcity[".
+// GitHub and Azure recognize these commands even in the middle of a line, so the prefix "| " alone is not enough.
 func beginsCommand(s string, i int) bool {
 	if i == 0 || s[i-1] != '#' {
 		return false
@@ -110,13 +112,13 @@ func beginsCommand(s string, i int) bool {
 	return strings.HasPrefix(rest, "[")
 }
 
-// Lines sanitizes text from outside as [Block] does, line by line as the text arrives. The zero value is ready
-// to use. Two goroutines must not use a Lines at once.
+// A Lines sanitizes text from outside as [Block] does, but line by line as the text arrives. The zero value is
+// ready to use. Its methods must not be called concurrently.
 type Lines struct {
 	unfinished []byte
 }
 
-// Add adds p to the text and returns the lines that p completes.
+// Add appends p to the text, and returns the lines that are now complete.
 func (l *Lines) Add(p []byte) string {
 	text := append(l.unfinished, p...)
 	var b strings.Builder
@@ -138,25 +140,25 @@ func (l *Lines) Add(p []byte) string {
 	}
 }
 
-// Rest returns the unfinished line as if it had ended, or "" without such a line.
+// Rest returns the last line if it is incomplete, as if a newline followed. Otherwise it returns "".
 func (l *Lines) Rest() string {
 	text := Block(string(l.unfinished))
 	l.unfinished = nil
 	return text
 }
 
-// condition returns the rules for the width of characters. Unlike the default of the runewidth package, they
-// ignore the locale: terminals show ambiguous characters narrow.
+// condition returns the rules for the width of characters. Unlike the default rules of the runewidth package, they
+// do not depend on the locale: terminals show characters of ambiguous width as narrow.
 func condition() *runewidth.Condition {
 	return &runewidth.Condition{StrictEmojiNeutral: true}
 }
 
-// Width returns the number of columns that s takes on a terminal. A wide character takes two columns, and a
-// combining character takes 0. s must not contain escape sequences.
+// Width returns how many columns s needs on a terminal. A wide character needs two columns, and a combining
+// character needs no column of its own. The string s must not contain escape sequences.
 func Width(s string) int { return condition().StringWidth(s) }
 
-// Cut returns s if it fits into width columns. Otherwise it returns the start of s followed by mark, which fit
-// together. It leaves out mark if mark alone would fill the width. It returns "" if width is 0 or less.
+// Cut returns s if it fits into width columns. Otherwise it returns the start of s followed by mark, such that
+// both fit together. It omits mark if mark does not leave room for any text. It returns "" if width is 0 or less.
 func Cut(s string, width int, mark string) string {
 	if width <= 0 {
 		return ""
@@ -167,11 +169,12 @@ func Cut(s string, width int, mark string) string {
 	return condition().Truncate(s, width, mark)
 }
 
-// colour returns an expression for the escape sequences that [Palette.Paint] writes around a word.
+// colour returns a regular expression that matches the escape sequences of [Palette.Paint].
 var colour = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
 
-// Fold breaks text between words into lines of at most width columns. Every line after the first starts with
-// indent. A word that is longer than a line stays whole: the terminal breaks the word, so that it can be copied.
+// Fold breaks text between words into lines of at most width columns. Each line after the first starts with
+// indent. A word that is longer than a line is not broken: if the terminal wraps it, the user can still copy it as
+// one word.
 func Fold(text string, width int, indent string) (lines []string) {
 	line, columns := "", 0
 	for i, word := range strings.Split(text, " ") {
@@ -188,8 +191,8 @@ func Fold(text string, width int, indent string) (lines []string) {
 	return append(lines, strings.TrimRight(line, " "))
 }
 
-// CutFront cuts s like [Cut], but keeps the end of s and puts mark at the front: the ends of names differ more
-// often.
+// CutFront shortens s like [Cut], but keeps the end of s and puts mark in front. This suits names, because names
+// usually differ at the end.
 func CutFront(s string, width int, mark string) string {
 	columns := Width(s)
 	if columns <= width || width <= Width(mark) {
