@@ -2,8 +2,8 @@ package connect
 
 import "context"
 
-// A Caller holds the settings of the program that calls poll's library, such as the command poll itself. The probes
-// of a wait read these settings from the context of the run. The zero Caller changes nothing.
+// A Caller holds the settings of the program that calls poll's library, such as the command poll itself. Attempts
+// that run a program read these settings from the context of the run. The zero Caller changes nothing.
 type Caller struct {
 	// If ReapOrphans is true, each attempt first reaps all child processes that have ended. It is needed if this
 	// process is process 1 or a subreaper, and so inherits the processes that attempts leave. All children of this

@@ -71,8 +71,8 @@ func fieldsOf(header http.Header) (fields []member) {
 	return fields
 }
 
-// add adds members, the members of object, to p. It also adds the members of nested objects, up to depth levels
-// below. It sets the path, key and isNear of each member.
+// add adds the given members of object to p. It also adds the members of nested objects, up to depth levels below. It
+// sets the path, key and isNear of each member.
 func (p *Page) add(object member, members []member, depth int) {
 	for i := range members {
 		m := &members[i]

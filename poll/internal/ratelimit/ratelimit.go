@@ -273,8 +273,9 @@ func (r *reader) rateLimitReset(prefix string) *status.Hint {
 	return r.hint(prefix+"Reset", time.Second)
 }
 
-// rateLimitField reads the header field RateLimit, a structured field (RFC 9651) that may have several limits. It
-// returns the longest wait for the limits that leave no requests, or nil if every limit leaves requests.
+// rateLimitField reads the header field RateLimit, a structured field (RFC 9651) that may have several limits. For
+// the limits that leave no requests, it returns the longest wait until a reset. It returns nil if every limit leaves
+// requests, or if the reset is unknown.
 func (r *reader) rateLimitField() (hint *status.Hint) {
 	const name = "RateLimit"
 	values := r.Header.Values(name)
@@ -295,10 +296,10 @@ func (r *reader) rateLimitField() (hint *status.Hint) {
 	return hint
 }
 
-// A limit is one member of the header field RateLimit.
+// A limit is one of the limits in the header field RateLimit.
 type limit struct {
-	remaining int64 // number of requests that are left; -1 if the member does not have that number
-	reset     int64 // seconds until the reset, at most a year; -1 if the member does not have that number
+	remaining int64 // number of requests that are left; -1 if the field does not name it
+	reset     int64 // seconds until the reset, at most a year; -1 if the field does not name them
 }
 
 // parseLimits parses values, the values of the header field RateLimit. In the current draft, each member of the field

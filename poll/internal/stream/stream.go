@@ -29,7 +29,7 @@ type buffer struct {
 	size int64
 }
 
-// add adds p. It drops the bytes beyond limit, but counts them.
+// add appends p to the kept bytes. It drops the bytes beyond limit, but counts them in size.
 func (b *buffer) add(p []byte, limit int64) {
 	b.size += int64(len(p))
 	b.kept = append(b.kept, p[:min(int64(len(p)), max(0, limit-int64(len(b.kept))))]...)
