@@ -23,9 +23,9 @@ type Meaning struct {
 	// decides nothing. isNamed is true if the user describes the responses of running operations: one of the
 	// user's rules for NOT_READY reads the document.
 	Default func(isNamed bool) Verdict
-	// Certain is true if a SUCCESS from Default stands in any case. Otherwise it becomes NOT_READY while one of
-	// the rules for NOT_READY is doubtful: the rule's result is unknown, or the rule seems to misspell the name of
-	// a field.
+	// Certain is true if a SUCCESS from Default stands although a rule for NOT_READY is doubtful. Otherwise, a
+	// doubtful rule changes it to NOT_READY. A rule is doubtful if its result is unknown, or if it seems to
+	// misspell the name of a field.
 	Certain bool
 	// Holds determines how rules for SUCCESS that did not match affect the Default.
 	Holds Holds
@@ -129,13 +129,15 @@ func (m *Meaning) reads(rule *Rule) bool {
 	return m.Only == nil || len(m.Only) > 0 && rule.Expr.Reads(m.Only...)
 }
 
-// counts reports whether rule may draw conclusions from the response. On a successful response (AllowRead), every
-// rule may do so. On an unsuccessful response, a rule that reads nothing of the response's content counts, too. A
-// rule that reads the document, $isjson, $unchanged, $body or $header then counts only in one of these cases:
+// counts reports whether rule may draw conclusions from the response. On a successful response, which has
+// AllowRead, every rule may do so. On an unsuccessful response, a rule may do so if it does not read the document,
+// $isjson, $unchanged, $body or $header. Any other rule must meet one of these conditions:
 //
-//   - It is a rule for THROTTLED, or a user's rule for NOT_READY. A preset's rule for NOT_READY needs AllowNotReady.
+//   - It is a rule for THROTTLED.
+//   - It is a rule for NOT_READY from the user. A rule from a preset needs AllowNotReady.
 //   - It is a rule for ERROR, and admitted is true (see [Rules.Admits]).
-//   - It also reads $error or a variable in m.Named. With AllowText, $stdout, $stderr and $body serve the same purpose.
+//   - It also reads $error, or a variable in m.Named.
+//   - It reads $stdout, $stderr or $body, and m has AllowText.
 func (m *Meaning) counts(rule *Rule, admitted bool) bool {
 	x, has := rule.Expr, func(a Allow) bool { return m.Allow&a != 0 }
 	isFree := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || has(AllowNotReady))

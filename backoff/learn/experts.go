@@ -105,9 +105,9 @@ func (e *experts) place(low, high float64) float64 {
 	return f.quantile(1 - f.survival(low)/2)
 }
 
-// fit replaces the forecast of x with one that is based on logs, the logarithms of past durations, oldest first.
-// The new forecast has a narrow kernel for each run, and a wide kernel for all runs, which weighs as much as two
-// runs.
+// fit replaces the forecast of x by a forecast that is based on logs, the logarithms of past durations, oldest
+// first. The new forecast has a narrow kernel for each run, and a wide kernel for all runs together, which weighs
+// as much as two runs.
 func (x *expert) fit(logs []float64) {
 	sorted := slices.Sorted(slices.Values(logs))
 	weights, effective := x.weigh(len(logs))

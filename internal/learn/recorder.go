@@ -185,8 +185,9 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) *Record {
 }
 
 // remembered returns the outcome that the history keeps for o. If the wait was given up before the operation
-// ended, whatever the reason, the outcome is Timeout. The result is "" if the run contains no information about
-// the operation, because no attempt was made or the probe failed.
+// ended, the outcome is Timeout, whatever the limit was. If the wait was interrupted, the outcome is Interrupted.
+// The result is "" if the run contains no information about the operation, because no attempt was made or the
+// probe failed.
 func remembered(o poll.Outcome) Outcome {
 	switch {
 	case ofResult(o.Observation), o.Ending == poll.Succeeded:

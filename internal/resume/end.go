@@ -174,7 +174,7 @@ type known struct {
 	isEmpty  bool          // the file contains no targets
 	hasSome  bool          // the file contains some of the targets of this run
 	hasEnded bool          // all targets of this run had ended in an earlier run
-	isOthers bool          // the file contains the start of another target, and this run would start an operation, too
+	isOthers bool          // the file contains the start request of a target that is not in this run, and this run would send a start request, too
 	age      time.Duration // the time since the file was last modified
 }
 
@@ -207,8 +207,8 @@ func decide(k known, mayResume, isSlice bool) decision {
 	return resume
 }
 
-// checkedAgain returns a copy of p that makes one more attempt after a SUCCESS in an earlier run. The attempt
-// never starts an operation.
+// checkedAgain returns a copy of p for one more attempt after a SUCCESS in an earlier run. The attempt never
+// starts an operation.
 func checkedAgain(p poll.Poller) poll.Poller {
 	again := func(s poll.State) poll.State {
 		s.Due, s.Ending = time.Now(), ""
@@ -231,8 +231,8 @@ func checkedAgain(p poll.Poller) poll.Poller {
 }
 
 // LookAgain returns o. If the wait had already ended in an earlier run, it adds a note to o. If the wait had ended
-// with SUCCESS, LookAgain also makes one more attempt to get the response again, which starts nothing. Other
-// outcomes do not change.
+// with SUCCESS, LookAgain also makes one more attempt, to get the response again. The attempt starts no operation.
+// Other outcomes do not change.
 func LookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome {
 	if !o.Resumed {
 		return &o
@@ -260,11 +260,11 @@ func look(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
 	return ", and poll requested its result again"
 }
 
-// CheckAgain checks each target again that succeeded in an earlier slice, and adjusts goal, the summary of a group
-// that has succeeded. This is necessary because the same command line may since refer to another account. If a
-// successful response shows that a target is not done, the target is open again: the slice lasts until inTime is
-// done, and the next slice continues to wait for the target. If there is no time left for an attempt, the next
-// slice makes it.
+// CheckAgain makes one more attempt for each target that succeeded in an earlier slice. It adjusts goal, the
+// summary of a group that has succeeded. This is necessary because the same command line may since refer to
+// another account. If a successful response shows that a target is not done, the target is open again: the slice
+// lasts until inTime is done, and the next slice continues to wait for the target. If no time is left for an
+// attempt, the next slice makes the attempt.
 func (l *Log) CheckAgain(inTime context.Context, group poll.Group, goal *poll.Summary) {
 	began := time.Now()
 	defer func() { goal.Elapsed += time.Since(began) }()

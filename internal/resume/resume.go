@@ -53,7 +53,7 @@ type Log struct {
 	ids      map[string]string // the IDs of the targets, by their names
 	elements string            // the common ID of all elements of lists; "" without lists
 	open     map[string]entry  // the newest entries of lists, which are not written yet
-	earlier  []poll.Poller     // waits that check the targets and elements again that succeeded in an earlier slice
+	earlier  []poll.Poller     // waits of one attempt each, for the targets and elements that succeeded in an earlier slice
 	reopened string            // a target that such a wait found not to be done, or ""
 	worst    Fate              // the highest fate of the targets that have ended
 

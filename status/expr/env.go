@@ -159,7 +159,8 @@ func (env *Env) variable(name, field string) value {
 }
 
 // fieldText returns the values of a header field as a single string, separated by commas. A response may contain a
-// field several times (RFC 9110, section 5.3). Equal values in a row are reduced to one value.
+// field several times (RFC 9110, section 5.3). If equal values follow each other, fieldText keeps only one of
+// them.
 func fieldText(values []string) string {
 	if len(values) > 1 {
 		values = slices.Compact(slices.Clone(values))
