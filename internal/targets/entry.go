@@ -220,6 +220,7 @@ func (c *Config) fields() []string {
 // value is not valid where its placeholder stands.
 func (f *File) fill(e *Entry, fields map[string]string) (err error) {
 	values := map[string][]string{}
+	e.id = fields["id"]
 	for _, field := range f.config.fields() {
 		text := fields[field]
 		if field == "" || field == keyName && fields != nil {

@@ -69,6 +69,8 @@ type Entry struct {
 	Command []string
 	// Settings lists the flags that the entry sets, in the order of the file.
 	Settings []Setting
+
+	id string // the field id of an object that fills a template, or ""
 }
 
 // A Setting is a flag with its values. The field Flag is a key in the file: the caller must check whether such a
@@ -89,11 +91,26 @@ func Read(text []byte, c Config) (*File, error) {
 	err := check(text)
 	if err == nil {
 		err = f.read(text)
+		f.nameByID()
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.File = f.Name
 	}
 	return f, err
+}
+
+// nameByID names the entries without a name by their field id, if each of these entries has an id of its own.
+func (f *File) nameByID() {
+	unnamed := slices.DeleteFunc(slices.Clone(f.Entries), func(e *Entry) bool { return e.Name != "" })
+	for _, e := range unnamed {
+		if e.id == "" || f.named[e.id] > 0 {
+			return
+		}
+		f.named[e.id] = e.Line
+	}
+	for _, e := range unnamed {
+		e.Name = e.id
+	}
 }
 
 // check returns an error if text is too large, contains a NUL byte, or is not valid UTF-8.

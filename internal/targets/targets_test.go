@@ -56,7 +56,9 @@ func TestRead(t *testing.T) {
 	for _, test := range []struct{ name, template, text, want string }{
 		{"empty", "", "", ""},
 		{"CSV with its columns in the URL", "http://h/{.id}", "name,id,more\na,\"1,2\",x\n# c\n\nb,3,\n", "2 a: http://h/1%2C2\n5 b: http://h/3\n"},
-		{"CSV of one column", "http://h/{.id}", "id\n1\n", "2 http://h/1\n"},
+		{"CSV of one column", "http://h/{.id}", "id\n1\n", "2 1: http://h/1\n"},
+		{"CSV with an id twice", "http://h/{.id}/{.n}", "id,n\n1,2\n1,3\n", "2 http://h/1/2\n3 http://h/1/3\n"},
+		{"an id that is a name", "http://h/{.id}", "- {id: 1, name: b}\n- {id: b}\n", "1 b: http://h/1\n2 http://h/b\n"},
 		{"CSV of URLs", "", "url,name\nhttp://a,x\n", "2 x: http://a\n"},
 		{"CSV with a record that is too short", "http://h/{.id}", "name,id\na\n", "2: wrong number of fields\n"},
 		{"CSV without a value", "http://h/{.id}", "name,id\na,\n", "2: id: the text is empty\n"},
