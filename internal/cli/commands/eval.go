@@ -1,5 +1,5 @@
-// Package commands implements the subcommands that do not wait: eval, presets, history, schedule, tune and
-// simulate.
+// Package commands implements the subcommands that do not wait for a target: eval, presets, history, schedule,
+// tune and simulate.
 package commands
 
 import (
@@ -45,7 +45,7 @@ func Eval(p read.Env) *argv.Command {
 	}
 }
 
-// flags returns the flags that fill q. The flags of the rules come from the flags of a wait.
+// flags returns the flags of eval. The flags for rules are copied from the flags of a wait.
 func (q *evaluation) flags() argv.Flags {
 	classes := strings.Fields("other refused timeout dns tls reset")
 	answer := argv.Flags{
@@ -70,24 +70,25 @@ func (q *evaluation) flags() argv.Flags {
 	return append(answer, rules.In("Rules, in place of EXPR", 0)...)
 }
 
-// ruleFlags returns the names of the flags that set rules. With such a flag, eval evaluates the rules of a
-// wait instead of EXPR.
+// ruleFlags returns the names of the flags that define rules. If any of these flags is set, eval evaluates the
+// response as a wait would, instead of evaluating the operand EXPR.
 func ruleFlags() []string {
 	return []string{"until", "error-if", "throttled-if", "not-ready-if", "accept", "strict", "detail", "preset"}
 }
 
-// An evaluation evaluates either a condition and a value, or the rules of a wait, on one response.
+// An evaluation evaluates one response: either with a condition (EXPR) and a value (--print), or with the rules of
+// a wait.
 type evaluation struct {
-	*read.Run        // the settings of the rules
+	*read.Run        // the settings for the rules
 	process          read.Env
 	header           []string
 	stderr, print    string
 	condition, value *expr.Expr
 	env              expr.Env
-	target           *read.Target // the target with the rules, or nil
+	target           *read.Target // the target that has the rules; nil without rules
 }
 
-// read reads the command line, compiles the expressions or rules, and then reads the response.
+// read reads the settings in l, compiles the expressions or the rules, and then reads the response.
 func (q *evaluation) read(l *argv.Line) (err error) {
 	file := l.Operands
 	q.Line.Operands, q.LookupEnv, q.Write = file, l.LookupEnv, l.Write
@@ -132,8 +133,8 @@ func (q *evaluation) read(l *argv.Line) (err error) {
 	return q.readAnswer(file)
 }
 
-// readAnswer reads the response from the file, or from stdin if the expressions need a response. It reads a
-// terminal only if the file is "-".
+// readAnswer reads the response from the file that the operand names. Without an operand, it reads stdin if an
+// expression needs the response. It reads from a terminal only if the operand is "-".
 func (q *evaluation) readAnswer(file []string) error {
 	name := "-"
 	switch {
@@ -166,19 +167,21 @@ func needsAnswer(e *expr.Expr) bool {
 	return e != nil && e.Reads(".", "isjson", "body", "stdout")
 }
 
-// The exit codes of eval that have a different meaning for a wait.
+// Exit codes of eval for a false condition and for an unknown result. For a wait, the codes mean something else.
 const (
 	exitFalse   = run.ExitError
 	exitUnknown = run.ExitAttempts
 )
 
-// evaluate evaluates the condition, and then the value. It writes the reasons to stderr. code is the exit code
-// of the condition. If the condition is true or not given, a missing or unknown value sets code.
+// evaluate evaluates the condition, and then the value of --print. It prints the reasons to stderr. It returns the
+// output and the exit code: [run.ExitSuccess] if the condition is true, exitFalse if it is false, and exitUnknown
+// if it is unknown. A value that is missing or unknown sets the exit code to exitFalse or exitUnknown, unless the
+// condition has already set one of these codes.
 func (q *evaluation) evaluate() (out string, code run.ExitCode) {
 	if q.condition != nil {
 		r := q.condition.Eval(&q.env)
 		if r.Abandoned() {
-			return "", code // a signal came first
+			return "", code // a signal has interrupted the evaluation
 		}
 		out, code = r.Tri.String()+"\n", map[expr.Tri]run.ExitCode{expr.False: exitFalse, expr.Unknown: exitUnknown}[r.Tri]
 		why := r.Explain()
@@ -193,7 +196,7 @@ func (q *evaluation) evaluate() (out string, code run.ExitCode) {
 	}
 	v, none := q.value.Eval(&q.env).Value(), exitUnknown
 	switch {
-	case v.Exists(): // like --print in a wait
+	case v.Exists(): // printed as --print does in a wait
 		return out + v.Text() + "\n", code
 	case v.Type == "missing":
 		none = exitFalse
@@ -202,7 +205,7 @@ func (q *evaluation) evaluate() (out string, code run.ExitCode) {
 	return out, cmp.Or(code, none)
 }
 
-// say writes the first five lines to stderr, each with prefix.
+// say prints up to five of the lines to stderr, each with prefix.
 func (q *evaluation) say(prefix string, lines ...string) {
 	const most = 5
 	for _, line := range lines[:min(most, len(lines))] {
@@ -210,10 +213,10 @@ func (q *evaluation) say(prefix string, lines ...string) {
 	}
 }
 
-// readRules reads the rules for a wait of one attempt, and sets q.target.
+// readRules reads the rules, and sets q.target to a target that makes one attempt.
 func (q *evaluation) readRules() (err error) {
 	rules := *q.Run
-	rules.HTTP.Stream = q.env.Event != "" // only a stream's rules may read $event
+	rules.HTTP.Stream = q.env.Event != "" // rules may read $event only with --stream
 	q.target = &read.Target{Kind: status.KindHTTP, Run: &rules, Poller: q.Poller}
 	if q.env.Exit != nil || q.stderr != "" {
 		q.target.Kind = status.KindCommand
@@ -230,8 +233,8 @@ func (q *evaluation) readRules() (err error) {
 	return q.process.ReadRulesOf(q.target)
 }
 
-// look returns the observation of the response that eval has read. Without --status or --exit, the code means
-// success.
+// look returns the response that eval has read, as the result of an attempt. Without --status or --exit, the HTTP
+// status is 200 or the exit code is 0.
 func (q *evaluation) look(context.Context, poll.Attempt) status.Observation {
 	o := status.Observation{Kind: q.target.Kind, Body: q.env.Body, Size: int64(len(q.env.Body)), Stderr: q.env.Stderr, Output: q.env.Output,
 		Header: q.env.Header, Event: q.env.Event}
@@ -243,8 +246,8 @@ func (q *evaluation) look(context.Context, poll.Attempt) status.Observation {
 	return o
 }
 
-// attempt runs the only attempt. It returns the hints and the events with the verdicts for the elements.
-// Without elements, the event has the verdict for the whole response.
+// attempt runs the only attempt. It returns all hints, and an event with the verdict for each element of a list.
+// Without elements, it returns one event with the verdict for the whole response.
 func (q *evaluation) attempt() (all []poll.Event, hints []string) {
 	for event := range new(poll.Group).Events(q.env.Context, slices.Values([]poll.Poller{q.target.Poller})) {
 		if event.Kind == poll.EventAttempt {
@@ -257,8 +260,10 @@ func (q *evaluation) attempt() (all []poll.Event, hints []string) {
 	return all, hints
 }
 
-// judge evaluates the rules. out has a line for each verdict, with the name of the element, the status and the
-// reason, and a line for each object of a response. Notes, hints and a summary go to stderr.
+// judge evaluates the rules. The output has a line for each verdict, with the element's name, the status and the
+// reason. It also has a line for each object that a preset evaluates separately. Notes, hints and a summary are
+// printed to stderr. The exit code is [run.ExitError] if any verdict is ERROR, and exitUnknown if any other
+// verdict is not SUCCESS.
 func (q *evaluation) judge() (out string, code run.ExitCode) {
 	all, hints := q.attempt()
 	var lines, notes []string

@@ -15,8 +15,9 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// recall returns the model for the history of --learn. It returns nil if an environment variable names a
-// history without past runs, like a wait. If the command line names such a history, it returns a usage error.
+// recall returns the model that is learned from the past runs that --learn names. If no past runs exist, the
+// result depends on the origin of the name. For a name on the command line, recall returns a usage error. For a
+// name from an environment variable, it returns nil: the command then continues without a model, as a wait would.
 func recall(f learn.Flags, l *argv.Line, s *term.Streams, w read.Waits) (*fit.Model, error) {
 	saved, err := f.Store(l)
 	if err != nil {
@@ -39,13 +40,13 @@ func warn(s *term.Streams, notes ...string) {
 	}
 }
 
-// unknown returns the usage error for a name without a history, with the nearest name as a hint.
+// unknown returns the usage error for a history that does not exist. Its hint suggests the most similar name.
 func unknown(saved learn.History, name string) error {
 	names, _ := saved.List()
 	return argv.Usagef("there is no history of %q in %s", name, saved.Dir).Meant(name, names)
 }
 
-// History returns the command that shows past runs.
+// History returns the command that shows or removes the past runs that --learn uses.
 func History(s *term.Streams) *argv.Command {
 	h := &history{streams: s}
 	directory := argv.Of(learn.Table().Only("history"), func(h *history) *learn.Flags { return &h.Flags })
@@ -89,7 +90,7 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 	case !h.forget:
 		return h.show(ctx, l, saved, l.Operands)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // another process may hold the history
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // another process may have locked the history
 	defer cancel()
 	if err := saved.Forget(ctx, name); err != nil {
 		return err
@@ -98,7 +99,7 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 	return nil
 }
 
-// show writes a line for each history in names.
+// show prints a table with a line for each history in names.
 func (h *history) show(ctx context.Context, l *argv.Line, saved learn.History, names []string) error {
 	lines := [][]string{{"name", "runs", "10% by", "half by", "90% by", "last run"}}
 	for _, name := range names {
@@ -120,7 +121,7 @@ func (h *history) show(ctx context.Context, l *argv.Line, saved learn.History, n
 	return l.Write(ctx, aligned(lines))
 }
 
-// counts returns the number of runs by outcome, such as "4 success, 1 timeout".
+// counts returns the number of past runs for each outcome, such as "4 success, 1 timeout".
 func counts(p learn.Past) string {
 	number := map[learn.Outcome]int{}
 	for _, run := range p.Runs {
@@ -129,7 +130,8 @@ func counts(p learn.Past) string {
 	return words.Counts(number, learn.Success, learn.Failure, learn.Timeout, learn.Interrupted)
 }
 
-// quantile returns the time that the next run does not exceed with the given chance, or "-" without a model.
+// quantile returns the time within which the next run will end with the probability chance. It returns "-" without
+// a model.
 func quantile(p learn.Past, chance float64) string {
 	if p.Model == nil {
 		return "-"

@@ -14,13 +14,14 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// An output holds the settings for a command's table and charts.
+// An output holds the flags that determine how a command prints its table and charts.
 type output struct {
 	format string // "" for text
-	svg    string // a file, or ""
+	svg    string // the name of the file for charts, or ""
 }
 
-// outputTable returns the flags that fill an output. charts describes the charts of --svg in the help.
+// outputTable returns the flags whose values are stored in an output. The parameter charts is the help text of
+// --svg.
 func outputTable(charts string) argv.Flags {
 	formats := []string{formatText, formatJSON}
 	return argv.Flags{
@@ -29,8 +30,8 @@ func outputTable(charts string) argv.Flags {
 	}
 }
 
-// check returns an error if the file of --svg cannot be written. Callers check before the computation, so that
-// no result is lost.
+// check returns an error if poll cannot write the file that --svg names. It is called before a long computation,
+// so that the computation is not done in vain.
 func (o *output) check() error {
 	if o.svg == "" {
 		return nil
@@ -41,28 +42,29 @@ func (o *output) check() error {
 	return nil
 }
 
-// The formats of an answer.
+// The values of --format.
 const (
 	formatText = "table"
 	formatJSON = "json"
 )
 
-// An answer is the result of a command, for people and for programs: a table and its charts.
+// An answer is the result of a command, for people and for programs. It consists of a table and charts.
 type answer struct {
 	columns []column
 	below   string // text below the table
 	plots   []Plot
 }
 
-// A column is the cells of an answer, one for each row.
+// A column is a column of an answer's table.
 type column struct {
-	heading string // for people, or ""
-	key     string // for programs, or ""
+	heading string // the heading for people; "" hides the column from people
+	key     string // the key in JSON; "" hides the column from programs
 	texts   []string
 	values  []any
 }
 
-// columnOf returns the column for rows.
+// columnOf returns a column with a cell for each row. The function cell returns the text for people and the value
+// for programs.
 func columnOf[T any](heading, key string, rows []T, cell func(T) (string, any)) column {
 	c := column{heading: heading, key: key}
 	for _, row := range rows {
@@ -72,7 +74,7 @@ func columnOf[T any](heading, key string, rows []T, cell func(T) (string, any)) 
 	return c
 }
 
-// write writes the answer.
+// write prints the table in the format that o determines, and writes the charts to the file of --svg.
 func (a answer) write(ctx context.Context, l *argv.Line, o *output) error {
 	text := a.json()
 	if o.format != formatJSON {
@@ -88,7 +90,7 @@ func (a answer) write(ctx context.Context, l *argv.Line, o *output) error {
 	return err
 }
 
-// table returns the headings and a line per row.
+// table returns the table as text: a line with the headings, and a line for each row.
 func (a answer) table() string {
 	lines := make([][]string, 1+len(a.columns[0].texts))
 	for _, c := range a.columns {
@@ -101,13 +103,13 @@ func (a answer) table() string {
 	return aligned(lines)
 }
 
-// json returns an array with an object per row, on a line of its own.
+// json returns the table as a JSON array, with an object for each row. Each object is on a line of its own.
 func (a answer) json() string {
 	objects := make([]string, len(a.columns[0].values))
 	for _, c := range a.columns {
 		for i, value := range c.values {
 			if c.key != "" {
-				text, _ := json.Marshal(value) // a text, a finite number or nil
+				text, _ := json.Marshal(value) // cannot fail: the value is a string, a finite number or nil
 				objects[i] += fmt.Sprintf(",%q:%s", c.key, text)
 			}
 		}
@@ -121,7 +123,7 @@ func (a answer) json() string {
 	return "[\n  " + strings.Join(objects, ",\n  ") + "\n]\n"
 }
 
-// aligned returns the lines as text with right-aligned columns.
+// aligned formats a table as text with right-aligned columns. Each element of lines holds the cells of a row.
 func aligned(lines [][]string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -132,12 +134,12 @@ func aligned(lines [][]string) string {
 	return b.String()
 }
 
-// asFlag formats a duration exactly and in the syntax of flags, such as "108h30m" or "10m".
+// asFlag formats a duration without rounding, as the value of a flag, such as "108h30m" or "10m".
 func asFlag(d time.Duration) string {
 	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String())
 }
 
-// secondsText formats a duration in seconds. It rounds to milliseconds, except durations below a millisecond.
+// secondsText formats a duration in seconds. It rounds durations of a millisecond or more to milliseconds.
 func secondsText(d time.Duration) string {
 	if d >= time.Millisecond {
 		d = d.Round(time.Millisecond)

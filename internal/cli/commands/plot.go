@@ -11,29 +11,30 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A Plot is a chart of one or more series over the same axes.
+// A Plot is a chart of one or more series that share the same axes.
 type Plot struct {
 	Title  string
 	X, Y   Axis
-	Series []Series // in the order of the legend; a single series has none
+	Series []Series // in the order of the legend; a chart with a single series has no legend
 }
 
-// An Axis is one side of a plot.
+// An Axis describes the x-axis or the y-axis of a plot.
 type Axis struct {
 	Name    string
-	Seconds bool // the values are seconds, and written as durations
+	Seconds bool // whether the values are numbers of seconds, which are labeled as durations
 }
 
-// A Series is a named line through points, in order of X.
+// A Series is a named line through points, which are sorted by X.
 type Series struct {
 	Name   string
 	Points []Point
 }
 
-// A Point is one value of a series.
+// A Point is a point of a series.
 type Point struct{ X, Y float64 }
 
-// text formats a value of the axis: with two digits below 10, and else as a whole number.
+// text formats v as a label of the axis. It rounds numbers below 10 to two significant digits, and other numbers
+// to whole numbers.
 func (a Axis) text(v float64) string {
 	if v < 10 {
 		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64)
@@ -52,15 +53,15 @@ func (a Axis) text(v float64) string {
 	return words.Duration(d)
 }
 
-// A scale maps the values of an axis to positions from 0 to 1.
+// A scale maps the values of an axis to positions between 0 and 1.
 type scale struct {
 	Axis
 	log       bool
 	low, high float64
 }
 
-// scales returns the scales that hold all points. Linear scales include 0. The y axis is
-// logarithmic if the series end so far apart that a linear axis hides a series.
+// scales returns scales that include all points of the plot. Linear scales also include 0. The y scale is
+// logarithmic if a linear scale would hide a series, because the last values of the series differ too much.
 func (p Plot) scales() (x, y scale) {
 	const far = 300
 	x, y = scale{Axis: p.X}, scale{Axis: p.Y}
@@ -88,7 +89,8 @@ func (p Plot) scales() (x, y scale) {
 	return x, y
 }
 
-// position returns the place of v. It is below 0 for a value that cannot be shown.
+// position returns the position of v, which is 0 at the start and 1 at the end of the axis. It is negative for a
+// value that the axis cannot show.
 func (s scale) position(v float64) float64 {
 	if s.log {
 		v = math.Log10(v)
@@ -96,7 +98,7 @@ func (s scale) position(v float64) float64 {
 	return (v - s.low) / (s.high - s.low)
 }
 
-// value returns the inverse of position.
+// value returns the value at a position. It is the inverse of the method position.
 func (s scale) value(position float64) float64 {
 	v := s.low + position*(s.high-s.low)
 	if s.log {
@@ -105,7 +107,7 @@ func (s scale) value(position float64) float64 {
 	return v
 }
 
-// ticks returns about eight round values of the scale.
+// ticks returns about eight round values for the axis labels.
 func (s scale) ticks() []float64 {
 	unit := 1.0
 	for _, longer := range []float64{60, 60 * 60, 24 * 60 * 60} {
@@ -124,7 +126,7 @@ func (s scale) ticks() []float64 {
 	return list
 }
 
-// roundStep returns 1, 2 or 5 times a power of ten, at least least.
+// roundStep returns the smallest number that is at least least, and is 1, 2 or 5 times a power of ten.
 func roundStep(least float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(least)))
 	for _, digit := range []float64{1, 2, 5} {
@@ -135,17 +137,17 @@ func roundStep(least float64) float64 {
 	return 10 * power
 }
 
-// The layout of a chart in pixels. The margins hold the labels, and the right margin the legend.
+// The layout of a chart in pixels. The labels are in the margins, and the legend is in the right margin.
 const (
 	width, height          = 1000, 560
 	left, right            = 100, 760
 	top, bottom            = 50, 490
 	legendLine, legendStep = 30, 24
 
-	maxDots = 40 // more of them merge
+	maxDots = 40 // with more points, the dots of a line would touch each other
 )
 
-// SVG returns the plots as one SVG image, in a vertical stack.
+// SVG returns an SVG image that shows the plots below each other.
 func SVG(plots ...Plot) []byte {
 	var b picture
 	b.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d"`, width, len(plots)*height)
@@ -165,7 +167,7 @@ type picture struct{ bytes.Buffer }
 
 func (b *picture) printf(format string, args ...any) { fmt.Fprintf(b, format, args...) }
 
-// text writes a text with attributes.
+// text writes text at the position (x, y). The string attributes holds further SVG attributes.
 func (b *picture) text(x, y float64, text, attributes string) {
 	b.printf("<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n", x, y, attributes, html.EscapeString(text))
 }
@@ -191,7 +193,7 @@ func (b *picture) draw(p Plot) {
 	}
 }
 
-// axes writes the axes, their ticks, and lines across the chart.
+// axes draws both axes, their labels, and grid lines across the chart.
 func (b *picture) axes(x, y scale) {
 	for _, v := range x.ticks() {
 		at := acrossOf(x, v)
@@ -210,7 +212,7 @@ func (b *picture) axes(x, y scale) {
 func acrossOf(x scale, v float64) float64 { return left + x.position(v)*(right-left) }
 func downOf(y scale, v float64) float64   { return bottom - y.position(v)*(bottom-top) }
 
-// series writes the line of a series, with dots if they are few.
+// series draws the line of a series. If the series has few points, it also draws a dot at each point.
 func (b *picture) series(s Series, x, y scale, color string) {
 	var dots picture
 	b.printf(`<polyline fill="none" stroke="%s" stroke-width="2" points="`, color)
@@ -226,8 +228,8 @@ func (b *picture) series(s Series, x, y scale, color string) {
 	}
 }
 
-// color returns the color of series i. Color-blind readers can distinguish the colors (Okabe and Ito, "Color
-// Universal Design").
+// color returns the color of series number i. The colors also differ for people with color blindness (Okabe and
+// Ito, "Color Universal Design").
 func color(i int) string {
 	colors := []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
 	return colors[i%len(colors)]

@@ -50,7 +50,8 @@ func showPresets(ctx context.Context, p read.Env, l *argv.Line) (err error) {
 	return l.Write(ctx, explained(list))
 }
 
-// showWaiters writes the waiters of an AWS service, or the names of all services if service is "".
+// showWaiters prints the AWS waiters for a service. If service is "", it prints the names of all services that
+// have waiters.
 func showWaiters(ctx context.Context, l *argv.Line, service string) error {
 	var lines string
 	count := map[string]int{}
@@ -75,7 +76,8 @@ func showWaiters(ctx context.Context, l *argv.Line, service string) error {
 const tried = "\nYour own rules come first. Of a preset, throttled-if is tried before error-if, until and not-ready-if.\n" +
 	"A successful response that no rule matches is NOT_READY, or ERROR with --strict.\n"
 
-// explained returns the source text of the presets in list, with the order of the rules.
+// explained returns the source text of the presets in list. After each preset, it explains in what order poll
+// evaluates the rules.
 func explained(list []presets.Preset) string {
 	var parts []string
 	for _, preset := range list {
@@ -88,7 +90,7 @@ func explained(list []presets.Preset) string {
 	return strings.Join(parts, "\n")
 }
 
-// stanzas returns a line for each stanza of p, or "" if p is not a group.
+// stanzas returns a line for each member (stanza) of the group p. It returns "" if p is not a group.
 func stanzas(p presets.Preset) (lines string) {
 	for _, s := range p.Stanzas() {
 		lines += fmt.Sprintf("  %-24s %s\n", s.Name, cmp.Or(s.API, s.File))
@@ -112,6 +114,6 @@ func presetList(mine []presets.Preset) string {
 	}
 	fmt.Fprintf(w, "k8s/KIND\tone kind of Kubernetes: poll presets k8s\n")
 	fmt.Fprintf(w, "aws:SERVICE/WAITER\tthe waiters of AWS: poll presets aws:\n")
-	w.Flush() // a strings.Builder never fails
+	w.Flush() // writing to a strings.Builder never fails
 	return b.String()
 }

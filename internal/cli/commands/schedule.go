@@ -18,7 +18,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// Schedule returns the command that shows the times of a wait's attempts.
+// Schedule returns the command that shows when a wait would make its attempts.
 func Schedule(s *term.Streams) *argv.Command {
 	q := &scheduleQuery{streams: s}
 	return &argv.Command{
@@ -30,23 +30,23 @@ func Schedule(s *term.Streams) *argv.Command {
 	}
 }
 
-// The default numbers of rows.
+// The default number of rows in a table, and for each strategy in a comparison.
 const (
 	defaultRows    = 100
 	defaultCompare = 10
 )
 
-// A scheduleQuery holds the settings of poll schedule.
+// A scheduleQuery holds the settings of the command "poll schedule".
 type scheduleQuery struct {
 	output
 	streams  *term.Streams
 	waits    read.Waits
 	past     learn.Flags
-	count    *int           // number of attempts
+	count    *int           // the number of attempts to show; nil if not set
 	timeout  *time.Duration // 0 for no limit
-	compared []string       // strategies
+	compared []string       // the strategies to compare; nil shows a single schedule
 
-	table table // without its schedule
+	table table // the settings of the table, without its schedule
 }
 
 func (q *scheduleQuery) flags() argv.Flags {
@@ -82,7 +82,7 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 	return a.write(ctx, l, &q.output)
 }
 
-// bound sets the default end of the table.
+// bound sets the limits of the table to attempts and timeout, unless the user has set a limit.
 func (q *scheduleQuery) bound(attempts int, timeout time.Duration) {
 	if !q.bounded() {
 		q.table.attempts, q.table.timeout = attempts, timeout
@@ -95,11 +95,11 @@ func (q *scheduleQuery) resolved() read.Waits {
 	return q.waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait)
 }
 
-// comparison returns the attempts of several strategies.
+// comparison returns a table with the attempts of several strategies.
 func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 	q.bound(defaultCompare, 0)
 	var all []row
-	var names []string // names of the strategies, by row
+	var names []string // the strategy of each row
 	var lines []Series
 	for _, name := range q.compared {
 		q.waits.Strategy = name
@@ -116,7 +116,7 @@ func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 	return a, nil
 }
 
-// attempts returns the attempts of a wait.
+// attempts returns a table with the attempts of a wait.
 func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
 	q.bound(defaultRows, read.DefaultTimeout)
 	w := q.resolved()
@@ -137,8 +137,9 @@ func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
 	return a, nil
 }
 
-// learned returns the attempts of a learned schedule. For each attempt it shows the chance that the attempt
-// sees the end of a run, given that the run has not ended at the start.
+// learned returns a table with the attempts of a schedule that is learned from past runs. For each attempt, the
+// table shows the probability that this attempt is the first to find the run ended. If the run has already
+// started, that is the probability for a run that has not ended yet.
 func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	m, err := recall(q.past, l, q.streams, q.waits)
 	if err != nil {
@@ -147,7 +148,7 @@ func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	if m == nil {
 		return q.attempts(l)
 	}
-	q.bound(defaultRows, max(1, m.Quantile(0.95)-m.Age(0))) // 19 of 20 runs end within this time
+	q.bound(defaultRows, max(1, m.Quantile(0.95)-m.Age(0))) // 95% of the runs end within this time
 	rows, err := q.rows(q.waits.Learned(m, nil))
 	if err != nil {
 		return a, err
@@ -167,7 +168,7 @@ func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	return a, nil
 }
 
-// rows returns the attempts of one strategy.
+// rows returns the attempts with the schedule s, which is the first result of [read.Waits.Schedules].
 func (q *scheduleQuery) rows(s, _ backoff.Schedule) ([]row, error) {
 	t := q.table
 	if t.attempts == 0 && t.timeout == 0 {
@@ -177,7 +178,7 @@ func (q *scheduleQuery) rows(s, _ backoff.Schedule) ([]row, error) {
 	return t.rows()
 }
 
-// totals returns the text below a table.
+// totals returns the text below the table, which summarizes its rows.
 func (q *scheduleQuery) totals(rows []row) string {
 	if len(rows) == 0 {
 		return fmt.Sprintf("\nno attempt starts by %s; poll itself checks once just before its timeout\n", words.Duration(q.table.timeout))
@@ -197,7 +198,8 @@ func (q *scheduleQuery) totals(rows []row) string {
 	return text
 }
 
-// timetable returns attempts with a chart. People get bounds only if the waits are random.
+// timetable returns a table and a chart of attempts. The text for people shows the minimum and maximum of each
+// wait only if the waits are random.
 func timetable(title string, rows []row, series ...Series) (a answer) {
 	y := Axis{Name: "time since the start", Seconds: true}
 	a.plots = []Plot{{Title: title, X: Axis{Name: "attempt"}, Y: y, Series: series}}
@@ -231,7 +233,7 @@ func series(name string, rows []row, of func(row) time.Duration) Series {
 
 func startOf(r row) time.Duration { return r.At }
 
-// describe returns the settings that shape the waits, in words.
+// describe describes the settings that determine the waits, such as "exponential, base 100ms, factor 2".
 func describe(w read.Waits) string {
 	parts := []string{w.Strategy, "base " + asFlag(w.Base)}
 	switch {
@@ -254,7 +256,7 @@ func describe(w read.Waits) string {
 	return strings.Join(parts, ", ")
 }
 
-// Tune returns the command that chooses a factor.
+// Tune returns the command that helps to choose the growth of exponential waits.
 func Tune() *argv.Command {
 	t := &tuning{base: backoff.DefaultBase}
 	return &argv.Command{
@@ -277,21 +279,20 @@ func Tune() *argv.Command {
 	}
 }
 
-// A tuning holds the required waits: either an overshoot, or one wait at a given time.
+// A tuning holds the user's requirement: either an overshoot, or a wait at a given time.
 type tuning struct {
-	overshoot float64       // 0 if wait is set
-	wait, at  time.Duration // 0 if overshoot is set
+	overshoot float64       // the wait as a share of the elapsed time; 0 if wait is set
+	wait, at  time.Duration // the wait when the time at has passed; 0 if overshoot is set
 	base      time.Duration
-	until     time.Duration // 0 for the default
+	until     time.Duration // count the attempts until this time; 0 means the default
 }
 
-// factor returns the factor that yields the required waits.
+// factor returns the growth factor that meets the user's requirement.
 //
-// With a first wait of a and a factor of r, attempt n of an exponential schedule
-// starts at T_n = a (r^n - 1) / (r - 1), and the wait after it is a + (r - 1) T_n.
-// In the long run that is the share r - 1 of the time already waited, so the factor
-// follows from the share that is acceptable, and the number of attempts from the
-// time: n = log_r(1 + (r - 1) T_n / a).
+// With a first wait of a and a factor of r, attempt n of an exponential schedule starts at T_n = a (r^n - 1) / (r
+// - 1), and the wait after it is a + (r - 1) T_n. For a large n, this wait is about r - 1 times the elapsed time
+// T_n. So the factor follows from the acceptable share of the elapsed time, and the number of attempts follows
+// from the time: n = log_r(1 + (r - 1) T_n / a).
 //
 //	a = 1s, r = 2      T_10 = 1023s      next wait 1024s
 //	a = 1s, r = 1.1    T_48 = 960.172s   next wait 97.017s
@@ -307,7 +308,7 @@ func (t *tuning) factor() (float64, error) {
 	return 1 + float64(t.wait-t.base)/float64(t.at), nil
 }
 
-// text returns the factor, the attempts near the end, and the flags that give poll these waits.
+// text returns the factor, the attempts near the end of the time, and a poll command with flags for these waits.
 func (t *tuning) text() (string, error) {
 	const before = 3
 	factor, err := t.factor()
@@ -339,5 +340,5 @@ func (t *tuning) text() (string, error) {
 		words.Duration(rows[n].Wait), words.Duration(doubled[doubling].Wait), asFlag(t.base), growth, asFlag(until)), nil
 }
 
-// rounded formats a number with ten decimals, which hides the rounding of 1.1 - 1.
+// rounded formats a number with at most ten decimals, which hides the floating-point error of 1.1 - 1.
 func rounded(n float64) string { return words.Number(math.Round(n*1e10) / 1e10) }

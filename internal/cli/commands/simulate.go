@@ -15,10 +15,10 @@ import (
 	"github.com/pollcli/poll/internal/cli/read"
 )
 
-// Simulate returns the command that simulates contention.
+// Simulate returns the command that simulates how many clients compete for one service.
 func Simulate() *argv.Command {
 	q := &simulation{Config: simulate.Defaults(simulate.ModelQueue)}
-	q.Clients = []int{10, 50, 100} // not the whole sweep
+	q.Clients = []int{10, 50, 100} // fewer numbers than the default of package simulate, to save time
 	return &argv.Command{
 		OwnsSignals: true,
 		Summary:     "model many clients of one service",
@@ -28,17 +28,18 @@ func Simulate() *argv.Command {
 	}
 }
 
-// A simulation holds the settings of poll simulate.
+// A simulation holds the settings of the command "poll simulate".
 type simulation struct {
 	output
 	simulate.Config
-	waits     read.Waits // the user's schedule; Base and MaxWait also apply to all algorithms
+	waits     read.Waits // a schedule that the user describes; its Base and MaxWait apply to all algorithms
 	algorithm []string
 }
 
 const allAlgorithms = "all"
 
-// algorithmNames returns "all" and the algorithms of both models. ModelOCC has all algorithms.
+// algorithmNames returns "all" and the names of all algorithms. ModelOCC supports every algorithm, so it supplies
+// the names.
 func algorithmNames() []string {
 	list := []string{allAlgorithms}
 	for _, a := range simulate.ModelOCC.Algorithms(0, 0) {
@@ -47,7 +48,7 @@ func algorithmNames() []string {
 	return list
 }
 
-// shapes returns the names of the flags that describe a schedule of the user.
+// shapes returns the names of the flags that describe a schedule.
 func shapes() []string { return []string{"strategy", "factor", "power", "jitter"} }
 
 func (q *simulation) flags() argv.Flags {
@@ -67,7 +68,8 @@ func (q *simulation) flags() argv.Flags {
 	}, argv.Of(outputTable("write two charts, of work and of time"), func(q *simulation) *output { return &q.output }))
 }
 
-// parseService reads a duration, or the shortest and the longest.
+// parseService parses a duration such as "10ms", or a range such as "8ms-12ms". It returns the minimum and the
+// maximum.
 func parseService(text string) (service [2]time.Duration, err error) {
 	from, to, isRange := strings.Cut(text, "-")
 	if !isRange {
@@ -92,7 +94,7 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 	switch {
 	case ctx.Err() != nil:
 		return err
-	case err != nil: // begins with the name of a flag
+	case err != nil: // the message starts with the name of a flag
 		return argv.Usagef("--%w", err)
 	}
 	a := answer{plots: q.plots(found), columns: []column{
@@ -112,15 +114,16 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 	return a.write(ctx, l, &q.output)
 }
 
-// algorithms returns the algorithms of --algorithm and, if isDescribed, the schedule of the other flags. Without
-// such flags it returns all algorithms of the model.
+// algorithms returns the algorithms to simulate. They are the algorithms that --algorithm names and, if
+// isDescribed is true, the schedule that other flags describe. If no flag names or describes an algorithm, it
+// returns all algorithms of the model.
 func (q *simulation) algorithms(isDescribed bool) (list []simulate.Algorithm) {
 	base, maxWait := q.Model.Published()
 	waits := q.waits.Resolved(base, maxWait)
 	maxWait = cmp.Or(q.waits.MaxWait, maxWait)
 	if slices.Contains(q.algorithm, allAlgorithms) || q.algorithm == nil && !isDescribed {
 		list = q.Model.Algorithms(waits.Base, maxWait)
-	} else { // Run rejects "none" for ModelQueue
+	} else { // ModelQueue does not support "none", but simulate.Run reports that
 		list = slices.DeleteFunc(simulate.ModelOCC.Algorithms(waits.Base, maxWait), func(a simulate.Algorithm) bool {
 			return !slices.Contains(q.algorithm, a.Name)
 		})
@@ -133,8 +136,8 @@ func (q *simulation) algorithms(isDescribed bool) (list []simulate.Algorithm) {
 	return list
 }
 
-// figure returns a number for people, and a number with three decimals for programs. For an infinite time the
-// second result is nil.
+// figure returns n as text with one decimal, and as a number for JSON with three decimals. If n is infinite, the
+// number is nil.
 func figure(n float64) (string, any) {
 	if math.IsInf(n, 0) {
 		return ">292 years", nil
@@ -142,11 +145,11 @@ func figure(n float64) (string, any) {
 	return fmt.Sprintf("%.1f", n), math.Round(n*1000) / 1000
 }
 
-// stopped reports whether a trial was stopped because of a wait beyond 292 years.
+// stopped reports whether a trial was stopped because a wait would have exceeded 292 years.
 func stopped(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
 
-// plots returns plots of work and time against the number of clients. Work is the count in the model's
-// publication: retries for ModelQueue, calls for ModelOCC.
+// plots returns a chart of the work and a chart of the time, each against the number of clients. The work is the
+// quantity in the model's publication: retries for ModelQueue, and calls for ModelOCC.
 func (q *simulation) plots(found []simulate.Result) []Plot {
 	title, x := "contention, model "+string(q.Model)+": ", Axis{Name: "clients"}
 	work := Plot{Title: title + "work", X: x, Y: Axis{Name: "retries"}}
@@ -157,7 +160,7 @@ func (q *simulation) plots(found []simulate.Result) []Plot {
 	for _, a := range q.Algorithms {
 		works, times := Series{Name: a.Name}, Series{Name: a.Name}
 		for _, r := range found {
-			if r.Algorithm != a.Name || stopped(r) { // the counts of a stopped trial mean nothing
+			if r.Algorithm != a.Name || stopped(r) { // the counts of a stopped trial are meaningless
 				continue
 			}
 			clients, count := float64(r.Clients), r.TurnedAway

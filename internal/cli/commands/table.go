@@ -10,28 +10,28 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A table tabulates a schedule, for attempts that take no time.
+// A table computes when the attempts of a schedule start, assuming that an attempt takes no time.
 type table struct {
 	schedule     backoff.Schedule
-	rand         *rand.Rand    // draws the waits of one run; nil for the means of many runs
-	attempts     int           // the largest number of rows; 0 means no limit
-	timeout      time.Duration // when the last attempt may start; 0 means no limit
-	further      int           // the number of rows after the timeout
-	immediate    bool          // the first attempt starts without a wait
-	initialDelay time.Duration // passes before the first wait
+	rand         *rand.Rand    // the source for the random waits of one run; nil means the mean waits of many runs
+	attempts     int           // the maximum number of rows; 0 means no limit
+	timeout      time.Duration // the latest start of an attempt; 0 means no limit
+	further      int           // how many rows to add after the timeout
+	immediate    bool          // whether the first attempt starts without a wait
+	initialDelay time.Duration // the time before the first wait
 }
 
-// A row is a wait and its attempt, counted from 1.
+// A row describes an attempt and the wait before it.
 type row struct {
 	Attempt              int
-	Wait, Min, Max       time.Duration // the mean wait and its bounds
-	At, Earliest, Latest time.Duration // when the attempt starts: the sums of the waits so far
+	Wait, Min, Max       time.Duration // the mean, shortest and longest wait
+	At, Earliest, Latest time.Duration // when the attempt starts: the sum of the mean, shortest or longest waits so far
 }
 
-// maxRows keeps a typing error from filling the memory.
+// maxRows limits the number of rows, so that a typing error in a flag does not use up the memory.
 const maxRows = 100_000
 
-// rows returns the rows of a table.
+// rows returns the rows of the table. It returns a usage error if there are more than maxRows rows.
 func (t table) rows() (rows []row, err error) {
 	r := row{At: t.initialDelay, Earliest: t.initialDelay, Latest: t.initialDelay}
 	waits := newSampler(t.schedule, t.rand)
@@ -57,17 +57,19 @@ func (t table) rows() (rows []row, err error) {
 	return rows, nil
 }
 
-// A sampler draws the waits of many runs. The runs draw random numbers that are spread evenly from 0 to 1 in
-// each step. The numbers are also spread evenly over the runs, sorted by their waits so far. To that end, run
-// i of the sorted runs draws the second coordinate of point i of a Fibonacci lattice. So the mean of a wait
-// that is linear in its number is exact. The mean of any other wait is near the mean of all runs.
+// A sampler simulates the waits of many runs at the same time, to compute the mean of each wait.
+//
+// In each step, the runs use random numbers that are spread evenly between 0 and 1. They are also spread evenly
+// over the runs, when the runs are sorted by their previous waits. To achieve this, run i in sorted order uses the
+// second coordinate of point i of a Fibonacci lattice. Therefore the mean is exact for a wait that is a linear
+// function of the random number. For any other wait, the mean is close to the true mean.
 type sampler struct {
 	schedule  backoff.Schedule
-	single    *rand.Rand // source of a single run; nil for many runs
-	rand      *rand.Rand // source of many runs, which reads drawn
+	single    *rand.Rand // the source of random numbers for a single run; nil for many runs
+	rand      *rand.Rand // the source for many runs, which returns the number in drawn
 	drawn     number
-	runs      []time.Duration // the previous waits of many runs
-	low, high time.Duration   // the previous waits if every number was the smallest, and the largest
+	runs      []time.Duration // the previous wait of each run
+	low, high time.Duration   // the previous wait if all random numbers so far were the smallest, or the largest
 }
 
 func newSampler(schedule backoff.Schedule, single *rand.Rand) *sampler {
@@ -76,14 +78,14 @@ func newSampler(schedule backoff.Schedule, single *rand.Rand) *sampler {
 	return s
 }
 
-// The size of the lattice, and its step: two Fibonacci numbers.
+// The size of the Fibonacci lattice, and the step between its points. Both are Fibonacci numbers.
 const (
 	lattice     = 987
 	latticeStep = 610
 )
 
-// next returns the mean and the bounds of wait n, if the wait starts at the time elapsed since the start of
-// the run.
+// next returns the mean, the minimum and the maximum of wait number n. The wait starts when the time elapsed has
+// passed since the start of the run.
 func (s *sampler) next(n int, elapsed time.Duration) (mean, low, high time.Duration) {
 	step := backoff.Step{N: n, Elapsed: elapsed, Previous: s.low}
 	if s.single != nil {
@@ -109,8 +111,9 @@ func (s *sampler) next(n int, elapsed time.Duration) (mean, low, high time.Durat
 	return words.Nanoseconds(sum / lattice), s.low, s.high
 }
 
-// A number, from 0 to 1, is a [rand.Source] that makes [rand.Rand.Float64] return the number itself.
+// A number is a [rand.Source] that makes [rand.Rand.Float64] return the number itself, which must be between 0 and
+// 1.
 type number float64
 
-// Uint64 returns bits that Float64 converts to the number. For 1 the result is just below 1.
+// Uint64 returns bits that Float64 converts to n. For 1, Float64 returns the largest number below 1.
 func (n *number) Uint64() uint64 { return min(uint64(*n*(1<<53)), 1<<53-1) }
