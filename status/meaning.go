@@ -90,8 +90,8 @@ const (
 )
 
 // meaning returns the meaning of o, as its Protocol defines it. Two restrictions apply with every Protocol. If the
-// element that o is about has gone from the list, only rules that read $gone count, and if it was never there, no
-// rules count. At the end of a stream, only rules that read $exit count, and no rules without an exit code.
+// element that o is about is [Gone], only rules that read $gone count, and if it is [Missing], no rules count. At
+// the end of a stream, only rules that read $exit count, and no rules without an exit code.
 func (o *Observation) meaning() (m Meaning) {
 	if o.Protocol != nil {
 		m = o.Protocol.Meaning(o)

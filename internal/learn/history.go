@@ -107,8 +107,8 @@ func (h History) Read(name string) (records []Record, warnings []string, err err
 }
 
 // Append adds the run r to the past runs of the operation name. If the directory does not exist, Append creates it
-// with mode 0700. A new file has mode 0600. Append waits until ctx is done for other processes that write, and
-// never loses their runs. If Append fails or is killed, no run except r can be lost.
+// with mode 0700. A new file has mode 0600. If other processes are writing, Append waits for them until ctx is
+// done, and their runs are never lost. If Append fails or is killed, no run except r can be lost.
 func (h History) Append(ctx context.Context, name string, r Record) error {
 	err := os.MkdirAll(h.Dir, 0o700)
 	if err == nil {

@@ -18,8 +18,8 @@ import (
 )
 
 // A Recorder learns from the past runs of an operation, and records the current run for later runs. An error in
-// the history never makes a wait fail, but becomes a warning. The methods of a nil Recorder that are called during
-// a wait do nothing.
+// the history never makes a wait fail, but becomes a warning. If the Recorder is nil, the methods Observe, End,
+// Save and Warnings do nothing.
 type Recorder struct {
 	History History       // Dir is "" if the history cannot be used
 	Name    string        // the name of the operation

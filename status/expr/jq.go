@@ -20,6 +20,7 @@ const (
 	jqTime = 10 * time.Second
 )
 
+// isJQ reports whether src is a jq program: it starts with "jq:" after optional white space.
 func isJQ(src string) bool { return strings.HasPrefix(strings.TrimSpace(src), jqPrefix) }
 
 // A program is a compiled jq program.

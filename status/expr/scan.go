@@ -177,6 +177,7 @@ func (p *parser) startsName(i int) bool {
 	return r == '_' || r == '\\' || unicode.IsLetter(r)
 }
 
+// operator matches an operator that is written with symbols.
 var operator = words.Pattern(`^(?:[=!]=|[<>]=?|[=!]~|&&|\|\|?|//|[!();,])`)
 
 // operatorAt returns the operator at offset i, and its spelling in the source. They differ for "and" and "or",
