@@ -58,8 +58,8 @@ func (r *Recorder) Read(o fit.Options) {
 	}
 }
 
-// Disable stops r from recording the run. It adds a warning that consists of what, a short description of the
-// problem, and of err.
+// Disable stops r from recording the run. It adds a warning that consists of what, a colon, and err. The parameter
+// what briefly describes the problem.
 func (r *Recorder) Disable(what string, err error) {
 	r.warnings = append(r.warnings, what+": "+err.Error())
 	r.History.Dir = ""

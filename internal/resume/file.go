@@ -233,7 +233,7 @@ func (f *file) compact() {
 
 // close syncs and closes the file. If remove is true, it removes the file instead, and returns an error only about
 // the removal. Otherwise, it returns the error that problem would return, or an error from syncing or closing. It
-// releases the lock last, because a process that opened the file earlier would lose it.
+// releases the lock last, because the removal would take the file away from a process that opened it earlier.
 func (f *file) close(remove bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -15,8 +15,9 @@ import (
 
 const day = 24 * time.Hour
 
-// Duration formats d for people, as in "100ms", "3.075s", "1h18m18s" or "4d12h". It rounds to milliseconds, and
-// durations of a minute or more to seconds. For the longest duration, it returns "over 292 years".
+// Duration formats d for people, as in "100ms", "3.075s", "1h18m18s" or "4d12h". It rounds durations of a
+// millisecond or more to microseconds, of a second or more to milliseconds, and of a minute or more to seconds.
+// For the longest duration, it returns "over 292 years".
 func Duration(d time.Duration) string {
 	switch {
 	case d == math.MaxInt64:

@@ -172,7 +172,7 @@ func (x explainer) statement(n *node, c *comparison) {
 	}
 }
 
-// quantifier explains any, all or count. It describes the element that decided the result of any or all.
+// quantifier explains any, all or count. For any and all, it describes the element that decided the result.
 func (x explainer) quantifier(n *node) {
 	t := x.quantify(n, true)
 	v := t.whole
