@@ -111,7 +111,7 @@ func Step(ctx context.Context, p poll.Poller) (poll.Outcome, error) {
 	if o := last.Outcome; o != nil && o.Ending == poll.Succeeded {
 		return *o, nil
 	}
-	// The SDK sends the first heartbeat of an attempt immediately, and the last heartbeat before the error of the attempt.
+	// The SDK sends an attempt's first heartbeat immediately, and its last heartbeat before the attempt's error.
 	activity.RecordHeartbeat(context.WithoutCancel(ctx), kept{state, info.Attempt, past.Lost})
 	if last.Kind == poll.EventWait {
 		return poll.Outcome{}, goOn(state, last.State.Due)

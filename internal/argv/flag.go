@@ -21,7 +21,7 @@ type Command struct {
 	Flags    Flags
 
 	HasVariables bool            // environment variables can set the command's flags, too
-	OwnsSignals  bool            // the command handles signals itself
+	OwnsSignals  bool            // whether Run itself handles signals; otherwise a signal ends the program without waiting for Run
 	NamesFlag    bool            // a single argument that starts with a dash is an operand, such as the name of a flag to explain
 	Offers       func() []string // returns completion candidates for the first operand; nil without candidates
 	Into         any             // a pointer to the struct that receives the flags' values; nil if the flags store nothing
@@ -33,7 +33,7 @@ type Command struct {
 // targets files, help, completion and the manual.
 type Flag struct {
 	Name       string   // the long name, without dashes
-	Aliases    []string // other names; a name of one letter is a short flag
+	Aliases    []string // other names; a name with a single letter is a short flag
 	Value      string   // the value's placeholder in help, such as EXPR; "" for a switch
 	Usage      string
 	More       string   // text that the manual prints after Usage
@@ -44,11 +44,11 @@ type Flag struct {
 	For        Kinds    // the kinds of targets that the flag supports; 0 means all kinds
 	Needs      string   // the name of another flag that must be set, too; "" if no other flag is needed
 	Not        string   // flags that contradict this flag, separated by blanks: NAME, NAME=VALUE (only this value), or NAME!=VALUE (any other value)
-	Many       bool     // the flag may be repeated
-	Brief      bool     // the short help contains the flag
-	Hidden     bool     // the flag is accepted, but help does not show it
-	FromFile   bool     // @FILE means the content of the file
-	MayBeEmpty bool     // an empty value is valid
+	Many       bool     // whether the flag may be repeated
+	Brief      bool     // whether the short help contains the flag
+	Hidden     bool     // whether help omits the flag, which still works
+	FromFile   bool     // whether a value of the form @FILE means the content of the file
+	MayBeEmpty bool     // whether "" is a valid value
 	WholeRun   bool     // the flag concerns the run as a whole, so that no single entry of a targets file can set it
 	// HasVariable is true if an environment variable can set the flag. This makes sense if one value can suit
 	// every wait of a user or of a CI job.
@@ -64,7 +64,7 @@ type Flag struct {
 // Kinds is a set of target kinds, one bit for each kind. The program defines the meaning of the bits.
 type Kinds uint8
 
-// IsSwitch reports whether the flag is a switch, which needs no value.
+// IsSwitch reports whether the flag is a switch, which is on or off and needs no value.
 func (f *Flag) IsSwitch() bool { return f.Value == "" }
 
 // Fits reports whether the flag applies to at least one kind in kinds.

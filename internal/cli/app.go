@@ -42,7 +42,7 @@ type Process struct {
 	release func()     // stops catching signals; nil if signals are not caught
 }
 
-// An app is a process that runs one command line.
+// An app holds the process and the arguments while poll runs a command line.
 type app struct {
 	run.Host
 	args []string

@@ -30,9 +30,8 @@ const (
 	kindBad // a value that is not valid in an entry
 )
 
-// The keys of an entry that are not the names of flags.
+// The keys of an entry that are not names of flags.
 const (
-	// The keys of an entry that are not flag names.
 	keyName    = "name"
 	keyURL     = "url"
 	keyCommand = "command"

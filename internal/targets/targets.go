@@ -29,7 +29,7 @@ const (
 
 // A Config determines how Read interprets a file.
 type Config struct {
-	// Name is the name of the file in errors. "-" means stdin.
+	// Name is the name of the file for error messages. "-" stands for stdin.
 	Name string
 	// Template is a URL or command whose placeholders the entries replace. If Template is nil, each entry
 	// describes a target by itself.
@@ -43,7 +43,7 @@ type Config struct {
 
 // A File is the content of a targets file.
 type File struct {
-	// Name is the name of the file in errors.
+	// Name is the name of the file for error messages.
 	Name string
 	// Entries lists the targets in the order of the file. It does not contain repeated entries.
 	Entries []*Entry
@@ -59,9 +59,9 @@ type File struct {
 // An Entry describes a target by a URL or a Command. If [Config.Keys] is set, an Entry is the key of an element,
 // and only its Name is set.
 type Entry struct {
-	Line int // the line number, counted from 1
-	// Name is the name in the entry. If the entry is a text that fills a template or is a key, Name is the item.
-	// It is "" for an entry without a name.
+	Line int // the line in the file, counted from 1
+	// Name is the name that the entry gives to the target, or "" if it gives none. If the entry is a text that
+	// replaces a placeholder or is a key, Name is that text.
 	Name string
 	// Item replaces the placeholder {}. It is the entry's text, or the name of an object.
 	Item    string

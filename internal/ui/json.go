@@ -21,8 +21,8 @@ import (
 type jsonEvent struct {
 	V       int      `json:"v"`              // 1
 	Event   string   `json:"event"`          // wait, start, message, attempt, end, place, goal
-	N       int      `json:"n,omitempty"`    // of several targets
-	Name    string   `json:"name,omitempty"` // of several targets
+	N       int      `json:"n,omitempty"`    // only with several targets
+	Name    string   `json:"name,omitempty"` // only with several targets
 	Target  *string  `json:"target,omitempty"`
 	Place   string   `json:"place,omitempty"`
 	Attempt *int     `json:"attempt,omitempty"` // the number of the attempt that is next, starts or has ended; at the end, of all attempts
@@ -32,10 +32,10 @@ type jsonEvent struct {
 	Closed  Seconds  `json:"closed_s,omitempty"` // how long attempts at the origin are held back
 	Status  any      `json:"status,omitempty"`   // null if a run ends without a status
 	Rule    string   `json:"rule,omitempty"`
-	Ending  string   `json:"ending,omitempty"` // of the goal
+	Ending  string   `json:"ending,omitempty"` // only for the goal
 	Reason  *string  `json:"reason,omitempty"`
 	*goalJSON
-	Attempts   *int     `json:"attempts,omitempty"` // of the goal
+	Attempts   *int     `json:"attempts,omitempty"` // only for the goal
 	HTTPStatus *int     `json:"http_status,omitempty"`
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`

@@ -30,7 +30,7 @@ type logFace struct {
 
 // A logged describes the last line about a row.
 type logged struct {
-	verdict string // the status and the rule
+	verdict string // the status and the rule of the verdict
 	text    string // the reason and the progress, without details that always change
 	changes int    // how often the text has changed while the verdict has not
 }

@@ -25,7 +25,7 @@ const (
 	Live  Face = "live"  // status lines that are redrawn at the bottom of the terminal, below a log
 	Lines Face = "lines" // a log
 	JSON  Face = "json"  // a JSON object for each event
-	None  Face = "none"  // only failures
+	None  Face = "none"  // failures only
 )
 
 // Faces returns all faces.

@@ -16,7 +16,7 @@ import (
 
 // An output holds the flags that determine how a command prints its table and charts.
 type output struct {
-	format string // "" for text
+	format string // formatText, formatJSON, or "" for formatText
 	svg    string // the name of the file for charts, or ""
 }
 

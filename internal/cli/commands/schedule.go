@@ -43,7 +43,7 @@ type scheduleQuery struct {
 	waits    read.Waits
 	past     learn.Flags
 	count    *int           // the number of attempts to show; nil if not set
-	timeout  *time.Duration // 0 for no limit
+	timeout  *time.Duration // the time until which to show attempts; 0 means no limit, and nil not set
 	compared []string       // the strategies to compare; nil shows a single schedule
 
 	table table // the settings of the table, without its schedule

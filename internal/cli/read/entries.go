@@ -175,7 +175,7 @@ func (s *Run) readTexts() (texts []targets.Text, err error) {
 }
 
 const (
-	defaultRate         = 50 // attempts per second to one host
+	defaultRate         = 50 // requests per second to one host
 	DefaultParallelHost = 6
 	defaultParallel     = 50
 )

@@ -41,8 +41,8 @@ func (p Env) Getenv(name string) string {
 	return value
 }
 
-// Limits on the size of input, since a file may be endless. MaxInput limits a body, a response or a command's
-// input. maxLines limits files of headers, logins or presets.
+// Size limits for input in bytes, because a file such as a device may never end. MaxInput limits a request body, a
+// response or the stdin of a command. maxLines limits a file of headers, passwords or presets.
 const (
 	MaxInput = 256 << 20
 	maxLines = 1 << 20

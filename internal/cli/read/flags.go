@@ -17,9 +17,8 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-// The headings of the help.
+// The headings under which the help lists the flags.
 const (
-	// The headings under which the help lists the flags.
 	groupConditions = "Conditions (flags with EXPR may be repeated: one that is true is enough)"
 	groupWaiting    = "Waiting"
 	groupLearning   = "Learning (from past runs of the same operation)"
@@ -83,7 +82,7 @@ func several() argv.Flags {
 		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.ID = append(s.ID, v) }), Usage: "the name of an element"},
 		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", Set: argv.Text(func(s *Run, v string) { s.HTTP.Next = v }), Needs: "each", Distinctive: true, Usage: "the next page of the list (a URL or a cursor), or none"},
 		{Name: "batch", Value: "N", Default: "1", Set: argv.Parsed(argv.ParseCount(1), func(s *Run, v int) { s.Batch = v }), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
-		{Name: "all", Hidden: true, Not: "any at-least"}, // the default
+		{Name: "all", Hidden: true, Not: "any at-least"}, // has no effect, because waiting for all targets is the default
 		{Name: "any", Set: argv.Switch(func(s *Run, on bool) { s.Any = on }), Not: "at-least", Usage: "one SUCCESS is enough"},
 		{Name: "at-least", Value: "N|P%", Default: "all", Set: argv.Text(func(s *Run, v string) { s.AtLeast = v }), Distinctive: true, Usage: "so many SUCCESS are enough; cancel the others"},
 		{Name: "fail-fast", Set: argv.Switch(func(s *Run, on bool) { s.Group.FailFast = on }), Usage: "stop as soon as the goal can no longer be reached"},

@@ -74,7 +74,7 @@ func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
 // set replaces the lines of s with the lines in text. If a line is malformed, it returns an error and changes
 // nothing.
 func (s *headerSource) set(text string, isFile bool) error {
-	text = strings.TrimPrefix(text, "\ufeff") // a byte order mark
+	text = strings.TrimPrefix(text, "\ufeff") // remove a byte order mark
 	lines := []string{text}
 	if isFile {
 		lines = strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
@@ -105,7 +105,7 @@ func (r *headerReader) header() http.Header {
 			continue
 		}
 		for _, line := range s.lines {
-			_ = addHeader(header, line) // set has validated the line
+			_ = addHeader(header, line) // cannot fail: set has validated the line
 		}
 	}
 	if _, said := header["Cookie"]; r.cookies != "" && !said {

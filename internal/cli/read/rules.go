@@ -100,7 +100,7 @@ func (t *Target) readGone() {
 // exist for t's kind, and for codes that contradict --gone or that poll never sees because it follows redirects.
 func readAccept(t *Target) error {
 	s := t.Run
-	if s.Accept == nil || t.Kind == status.KindTCP { // a TCP address among several targets
+	if s.Accept == nil || t.Kind == status.KindTCP { // a TCP address may be one of several targets
 		return nil
 	}
 	for word := range strings.SplitSeq(strings.Join(s.Accept, ","), ",") {
@@ -158,7 +158,7 @@ func (r *Reader) isForOthers(t *Target, rank argv.Rank) bool {
 // has skipped.
 func (r *Reader) readPreset(t *Target) error {
 	s := t.Run
-	if s.preset == nil || t.Kind == status.KindTCP { // a TCP address among several targets
+	if s.preset == nil || t.Kind == status.KindTCP { // a TCP address may be one of several targets
 		return nil
 	}
 	p, ofElement := s.preset, s.Each != ""

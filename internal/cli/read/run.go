@@ -31,7 +31,7 @@ import (
 // the kind or number of targets, or on a file. A Run is never changed: With returns a new Run.
 type Run struct {
 	*argv.Line                 // the operands and settings, including the settings of a target's entry
-	preset     *presets.Preset // nil without --preset
+	preset     *presets.Preset // the preset of --preset; nil without the flag
 
 	Poller  poll.Poller // without Probe and schedules
 	HTTP    poll.HTTP
@@ -96,9 +96,8 @@ func (s *Run) With(settings argv.Settings, preset *presets.Preset) *Run {
 	return made
 }
 
-// The kinds of targets that a flag applies to.
+// The kinds of targets, as bits for [argv.Flag.For].
 const (
-	// The kinds of targets, as bits for [argv.Flag.For].
 	ofHTTP    = argv.Kinds(1 << status.KindHTTP)
 	ofTCP     = argv.Kinds(1 << status.KindTCP)
 	ofCommand = argv.Kinds(1 << status.KindCommand)

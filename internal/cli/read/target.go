@@ -28,7 +28,7 @@ type Target struct {
 	Socket   string          // the path of --unix-socket, or ""
 	Identity string          // the settings that identify the target in a job log; "" without a job log
 	Poller   poll.Poller     // without the limits that apply to the whole group
-	Learns   *learn.Recorder // nil without --learn
+	Learns   *learn.Recorder // records the run for --learn; nil without the flag
 }
 
 // A Reader reads the targets of a run from the operands and from the --targets file. If many targets have the same
@@ -43,7 +43,7 @@ type Reader struct {
 	repeats int            // how many targets were given again
 
 	shared     map[string]*Target         // targets without their URL or command, by kind and settings
-	transports map[string]*http.Transport // by connection settings
+	transports map[string]*http.Transport // the shared transports, by connection settings
 	dials      *atomic.Int64              // the number of connections that all transports have made
 	programs   map[string]bool            // programs that are known to run
 	names      map[string]int             // how often each name has been used

@@ -12,9 +12,8 @@ import (
 	"github.com/pollcli/poll/internal/learn"
 )
 
-// The strategies name the types of package backoff that compute the wait after each step.
+// The strategies for the waits between attempts. Each name corresponds to a type in package backoff.
 const (
-	// The strategies for the waits between attempts. Each corresponds to a type in package backoff.
 	Exponential = "exponential"
 	Fixed       = "fixed"
 	Linear      = "linear"
@@ -25,7 +24,7 @@ const (
 // Strategies returns all strategies. The first is the default.
 func Strategies() []string { return []string{Exponential, Fixed, Linear, Fibonacci, Polynomial} }
 
-// The jitters name the random distributions of the waits.
+// The kinds of jitter, which determine how the waits are randomized.
 const (
 	// JitterAuto only randomizes the waits after the server has throttled the client, as [backoff.Throttled] does:
 	// otherwise a single client cannot collide with other clients. Polynomial waits also get RailsSpread, because
@@ -56,8 +55,8 @@ type Waits struct {
 	Strategy, Jitter string
 	Base             time.Duration // approximately the first wait
 	MaxWait          time.Duration // the longest wait, including jitter; NoCap means no limit
-	Factor           float64       // for Exponential
-	Power            float64       // for Polynomial
+	Factor           float64       // the growth factor for Exponential
+	Power            float64       // the exponent for Polynomial
 	Overshoot        float64       // the next wait divided by the elapsed time; determines Factor
 	Interval         *time.Duration
 	InitialDelay     time.Duration

@@ -37,8 +37,8 @@ const (
 	ExitThrottled     ExitCode = 4   // the server requires a wait that ends after the deadline
 	ExitTimeout       ExitCode = 124 // the timeout passed; timeout(1) uses the same code
 	ExitInternal      ExitCode = 125 // poll itself failed, for example when it wrote the result
-	ExitNotExecutable ExitCode = 126 // like in a shell
-	ExitNotFound      ExitCode = 127 // like in a shell
+	ExitNotExecutable ExitCode = 126 // the program cannot be executed; shells use the same code
+	ExitNotFound      ExitCode = 127 // the program was not found; shells use the same code
 )
 
 // CodeOf returns the exit code for err. It returns [ExitSuccess] for nil, and [ExitInternal] for an error of

@@ -33,7 +33,7 @@ const (
 type ending struct {
 	how  poll.Ending
 	code ExitCode
-	fate resume.Fate // of the job log
+	fate resume.Fate // whether the job log is still needed
 }
 
 // The endings collect data about the targets that have ended.

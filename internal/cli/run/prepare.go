@@ -176,7 +176,7 @@ func (w *wait) open(targets []*read.Target) (err error) {
 	case s.Slice == 0 || continues == "":
 	case w.report.Face == ui.JSON: // --progress json reports the note at the end
 		w.reporter.Say(continues)
-	default: // printed even if the run is quiet
+	default: // print the note even with --quiet
 		fmt.Fprintf(w.process.Streams.Err, "poll: %s\n", continues)
 	}
 	if w.share, err = openShare(s, targets, w.reporter.Say); err != nil {

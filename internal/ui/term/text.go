@@ -57,7 +57,7 @@ func Block(s string) string {
 	return b.String()
 }
 
-// blockLine writes line to b as one line of a block.
+// blockLine sanitizes line and writes it to b as one line of a block.
 func blockLine(b *strings.Builder, line string) {
 	b.WriteString(prefix)
 	sanitize(b, strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", tab))
