@@ -158,8 +158,8 @@ func (b bucket) reason() string {
 	return b[0].reason
 }
 
-// commonest returns up to most of the largest buckets of targets that have not ended. Targets without a reason are
-// not counted.
+// commonest returns the largest buckets of targets that have not ended, at most as many as the parameter most. It
+// does not count targets without a reason.
 func (b *Board) commonest(most int) []bucket {
 	all := buckets(b.rows, func(r *Row) bool { return !r.over() && r.reason != "" })
 	return all[:min(len(all), most)]
@@ -175,7 +175,7 @@ type Moment struct {
 	Wait    Seconds `json:"wait_s"` // how long poll waited before the attempt
 }
 
-// A timeline keeps this many attempts from its start and from its end.
+// How many of the first and of the last attempts a timeline keeps.
 const (
 	firstMoments = 50
 	lastMoments  = 450

@@ -95,8 +95,8 @@ func (e end) status() status.Status {
 	return meaningOf(e.Ending).status
 }
 
-// line returns the closing line: "STATUS after 3 attempts in 4.2s: limit: reason: call again". The line contains
-// everything that the exit code expresses.
+// line returns the closing line, "STATUS after 3 attempts in 4.2s: limit: reason: call again". A reader of the
+// line need not know the exit code.
 func (e end) line(p term.Palette) string {
 	verdict, again := string(meaningOf(e.Ending).status), ""
 	text := p.Paint(term.Tone(verdict), verdict) + " after " + words.Count(e.State.Attempts, "attempt")

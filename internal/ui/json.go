@@ -32,10 +32,10 @@ type jsonEvent struct {
 	Closed  Seconds  `json:"closed_s,omitempty"` // how long attempts at the origin are held back
 	Status  any      `json:"status,omitempty"`   // null if a run ends without a status
 	Rule    string   `json:"rule,omitempty"`
-	Ending  string   `json:"ending,omitempty"` // only for the goal
+	Ending  string   `json:"ending,omitempty"` // only in the event "goal"
 	Reason  *string  `json:"reason,omitempty"`
 	*goalJSON
-	Attempts   *int     `json:"attempts,omitempty"` // only for the goal
+	Attempts   *int     `json:"attempts,omitempty"` // only in the event "goal"
 	HTTPStatus *int     `json:"http_status,omitempty"`
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`

@@ -99,8 +99,8 @@ func (l *logFace) opening(ev poll.Event) []string {
 	return lines
 }
 
-// isFirst reports whether a text should be reported because it is new for its kind. It returns false if mostTold
-// texts of that kind have been reported already.
+// isFirst reports whether a text of the given kind should be reported, and remembers the text. It returns false if
+// the text was reported before, or if mostTold texts of that kind were.
 func (l *logFace) isFirst(kind, text string) bool {
 	before := l.reported[kind]
 	if len(before) >= mostTold || slices.Contains(before, text) {
@@ -333,7 +333,7 @@ func (l *logFace) tick(now time.Time) {
 	ev := poll.Event{Elapsed: b.age(row, now)}
 	ev.State.Attempts = row.attempt
 	if row.phase == poll.EventWait {
-		ev.State.Attempts-- // row.attempt is the next attempt, and the line is about the last
+		ev.State.Attempts-- // row.attempt is the next attempt, but the line describes the previous attempt
 	}
 	l.row(ev, what, clauses(row.progress.words(), row.reason, l.outlookOn(row, now)))
 }

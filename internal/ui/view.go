@@ -168,8 +168,8 @@ type Forecast interface {
 	Done(age time.Duration) float64          // the probability that a run is over at the given age
 }
 
-// late is the limit for Forecast.Done above which a run takes longer than usual. Only a few past runs took that
-// long, so a forecast of the remaining time would be too inexact.
+// late is the probability at which a run counts as late: at most 2% of such runs take longer. A forecast from so
+// few past runs would be too inexact.
 const late = 0.98
 
 // left returns how much longer a run will probably take if it has reached this age: "about 3m left". It uses the

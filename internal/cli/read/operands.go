@@ -181,8 +181,9 @@ func (p Env) checkCommand(s *Run) error {
 		Advise("middle "+word).Hint("poll %s ... -- %s ...", name, program).Hint("if it is meant for %s: poll -- %s ...", program, program)
 }
 
-// isValue reports whether the program of the command was probably meant as the value of a flag. There is no such
-// program, and it looks like a number, a time or JSON, or flags of poll or "--" follow.
+// isValue reports whether the program of the command was probably meant as the value of a flag. This is likely if
+// no such program exists, and if in addition it looks like a number, a duration or JSON, or a later argument is a
+// flag of poll or "--".
 func (s *Run) isValue() bool {
 	_, missing := exec.LookPath(s.Operands[0])
 	isLiteral := find(`^(?:\d[\d.]*(?:ms|s|m|h)?|[{\["].*)$`, s.Operands[0]) != nil

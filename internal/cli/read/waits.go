@@ -26,9 +26,9 @@ func Strategies() []string { return []string{Exponential, Fixed, Linear, Fibonac
 
 // The kinds of jitter, which determine how the waits are randomized.
 const (
-	// JitterAuto only randomizes the waits after the server has throttled the client, as [backoff.Throttled] does:
-	// otherwise a single client cannot collide with other clients. Polynomial waits also get RailsSpread, because
-	// the formula in Rails includes it.
+	// JitterAuto randomizes only the waits after the server has throttled the client, as [backoff.Throttled] does.
+	// Other waits need no jitter, because a single client cannot collide with other clients. As an exception,
+	// polynomial waits always get RailsSpread, because the formula in Rails includes it.
 	JitterAuto         = "auto"
 	JitterNone         = "none"         // waits are not random
 	JitterFull         = "full"         // see [backoff.Full]

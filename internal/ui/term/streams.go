@@ -145,7 +145,7 @@ func ColorModes() []ColorMode { return []ColorMode{ColorAuto, ColorAlways, Color
 // A Palette colors words according to their meaning. The zero value does not use colors.
 type Palette struct{ on bool }
 
-// Palette returns the palette for s.Err in the mode m.
+// Palette returns the palette for text on s.Err. The mode m is the value of --color.
 func (s *Streams) Palette(m ColorMode) Palette {
 	wanted := s.ErrIsTerminal && !s.Dumb && !s.NoColor
 	return Palette{on: m == ColorAlways || m != ColorNever && wanted}

@@ -191,8 +191,8 @@ func Fold(text string, width int, indent string) (lines []string) {
 	return append(lines, strings.TrimRight(line, " "))
 }
 
-// CutFront shortens s like [Cut], but keeps the end of s and puts mark in front. This suits names, because names
-// usually differ at the end.
+// CutFront shortens s like [Cut], but removes the start of s and puts mark in front. This suits names, because
+// names usually differ at the end.
 func CutFront(s string, width int, mark string) string {
 	columns := Width(s)
 	if columns <= width || width <= Width(mark) {
