@@ -30,7 +30,7 @@ type streamAttempt struct {
 
 // errConfirm ends an attempt once the verdict on its stream has lasted as long as the threshold requires. The
 // next attempt opens a new stream, which has to confirm the verdict.
-var errConfirm = errors.New("it has held for long enough, and a new stream has to say so, too")
+var errConfirm = errors.New("the verdict has held for long enough, and a new stream has to confirm it")
 
 // use makes p the probe of the next attempt, and reads p's plan.
 func (w *wait) use(p Probe) { w.probe, w.planned = p, p.Plan() }

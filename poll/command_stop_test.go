@@ -253,7 +253,7 @@ func TestCommandWithHeldOutputs(t *testing.T) {
 		if obs.Truncated != test.stdout || obs.StdoutOpen != test.stdout || obs.StderrOpen != test.stderr || test.stderr && !obs.OutputCut {
 			t.Errorf("%q: have %+v", test.closed, obs)
 		}
-		if want := []string{"what sh left running held its output, and was ended"}; !slices.Equal(obs.Remarks, want) {
+		if want := []string{"a process that sh left running held its output, and was ended"}; !slices.Equal(obs.Remarks, want) {
 			t.Errorf("have remarks %q, want %q", obs.Remarks, want)
 		}
 		wantGroupGone(t, obs)

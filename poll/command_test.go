@@ -169,9 +169,9 @@ func TestCommandThatCannotRun(t *testing.T) {
 		{name: "directory", c: poll.Command{Args: []string{dir, "secret"}}, want: status.FailureNotExecutable, wantWords: "is a directory"},
 		{name: "root directory", c: poll.Command{Args: []string{"/", "secret"}}, want: status.FailureNotExecutable, wantWords: "is a directory"},
 		{name: "no exec bit", c: poll.Command{Args: []string{in("plain"), "secret"}}, want: status.FailureNotExecutable, wantWords: "plain cannot be executed: permission denied"},
-		{name: "no directory", c: poll.Command{Args: []string{"sh", "secret"}, Dir: in("nowhere")}, want: status.FailureNotFound, wantWords: "sh cannot be run: the directory"},
-		{name: "no interpreter", c: poll.Command{Args: []string{in("orphan"), "secret"}}, atStart: true, want: status.FailureNotFound, wantWords: "the interpreter or loader that it names is not"},
-		{name: "carriage return", c: poll.Command{Args: []string{in("windows"), "secret"}}, atStart: true, want: status.FailureNotFound, wantWords: "the interpreter or loader that it names is not"},
+		{name: "no directory", c: poll.Command{Args: []string{"sh", "secret"}, Dir: in("nowhere")}, want: status.FailureNotFound, wantWords: "sh cannot be run: the working directory"},
+		{name: "no interpreter", c: poll.Command{Args: []string{in("orphan"), "secret"}}, atStart: true, want: status.FailureNotFound, wantWords: "its interpreter or loader does not"},
+		{name: "carriage return", c: poll.Command{Args: []string{in("windows"), "secret"}}, atStart: true, want: status.FailureNotFound, wantWords: "its interpreter or loader does not"},
 		{name: "what may pass", c: poll.Command{Args: []string{"sh", strings.Repeat("x", 4_000_000)}}, atStart: true, want: status.FailureTransient, wantWords: "sh could not be started: argument list too long"},
 		{name: "format", c: poll.Command{Args: []string{in("noise"), "secret"}, Dir: dir}, atStart: true, want: status.FailureNotExecutable, wantWords: "noise cannot be executed: not a program"},
 	} {

@@ -48,7 +48,7 @@ type turn struct {
 	method  string // "dial" for a connection
 	url     string // host:port for a connection
 	headers []string
-	lines   []string // of the answer
+	lines   []string // of the response
 	answer  httpscript.Answer
 }
 

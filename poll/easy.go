@@ -133,5 +133,5 @@ func UntilWith[T any](
 
 var (
 	errNotDone    = errors.New("not done yet")
-	errEarlierRun = errors.New("the wait succeeded in an earlier run, whose value is not known")
+	errEarlierRun = errors.New("the wait succeeded in an earlier run, which kept no value")
 )

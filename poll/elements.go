@@ -46,7 +46,7 @@ func (r *listReader) read(o *status.Observation) (found []listed, last *expr.Doc
 	}
 	r.partial, r.next, r.maybe = "", "", ""
 	if h := meaning.Of(o); h.Moved && !o.Start { // the response to a start request describes the operation, even after a redirect
-		r.partial = "it is that of " + h.Redirect
+		r.partial = "the list is from " + h.Redirect
 	}
 	if o.LeftOut {
 		r.partial = "the function of Wrap returned no further pages"
@@ -56,7 +56,7 @@ func (r *listReader) read(o *status.Observation) (found []listed, last *expr.Doc
 		last = expr.NewDoc(body)
 		some, problem := r.elements(last)
 		if page > 0 && problem == "" && len(some) == 0 && r.isNull(last) {
-			problem = "it holds no list, and the page before names another one"
+			problem = "the page before names this page, but the page holds no list"
 		}
 		if problem != "" && page > 0 {
 			problem = fmt.Sprintf("page %d: %s", page+1, problem)
@@ -97,11 +97,11 @@ func (r *listReader) elements(page *expr.Doc) (found []*expr.Doc, problem string
 		return found, problem
 	}
 	if r.isArray && ofObject {
-		return nil, "an object without members is where a list was"
+		return nil, "an empty object is in place of the list"
 	}
 	for _, h := range r.holders(page) { // for example the "errors" member of a GraphQL response whose list is null
 		if why := meaning.FailedMember(h.Bytes()); why != "" {
-			return nil, "the list is empty, and there is " + h.path + why
+			return nil, "the list is empty, but there is " + h.path + why
 		}
 	}
 	return nil, ""
@@ -144,7 +144,7 @@ func valueAt(page *expr.Doc, path string) (v expr.Value) {
 func (r *listReader) readHolder(h holder, header http.Header, held, n int, isLast bool) {
 	page := meaning.ReadPage(h.Bytes(), header)
 	if path, total := page.Total(); total > held {
-		r.partial = cmp.Or(r.partial, fmt.Sprintf("%s counts %d in all", h.pathOf(path), total))
+		r.partial = cmp.Or(r.partial, fmt.Sprintf("%s names %d elements", h.pathOf(path), total))
 	}
 	if member := page.Partial(); member != "" {
 		r.partial = cmp.Or(r.partial, "there is "+h.pathOf(member))

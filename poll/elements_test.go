@@ -68,27 +68,27 @@ func TestNames(t *testing.T) {
 // the elements that a filter selects, and a total inside an element does not count elements of the list.
 func TestPartial(t *testing.T) {
 	for _, test := range []struct{ each, doc, count, want string }{
-		{".jobs", `{"jobs":[{"id":1}],"total":2}`, "", ".total counts 2 in all"},
-		{".jobs", `{"jobs":[{"id":1}],"meta":{"total":"2"}}`, "", ".meta.total counts 2 in all"},
+		{".jobs", `{"jobs":[{"id":1}],"total":2}`, "", ".total names 2 elements"},
+		{".jobs", `{"jobs":[{"id":1}],"meta":{"total":"2"}}`, "", ".meta.total names 2 elements"},
 		{".jobs", `{"jobs":[{"id":1}],"total_count":1,"errors":[]}`, "", ""},
-		{".jobs", `{"jobs":[{"id":1}]}`, "500", "X-Total-Count counts 500 in all"},
-		{".", `[{"id":1}]`, "500", "X-Total-Count counts 500 in all"},
+		{".jobs", `{"jobs":[{"id":1}]}`, "500", "X-Total-Count names 500 elements"},
+		{".", `[{"id":1}]`, "500", "X-Total-Count names 500 elements"},
 		{".jobs", `{"jobs":[{"id":1}],"total":"two"}`, "1", ""},
 		{".data.jobs", `{"data":{"jobs":[{"id":1}]},"errors":[{"message":"shard 2 timed out"}]}`, "", "there is .errors"},
-		{".data.jobs", `{"data":{"jobs":[{"id":1}],"total":2}}`, "", ".data.total counts 2 in all"},
+		{".data.jobs", `{"data":{"jobs":[{"id":1}],"total":2}}`, "", ".data.total names 2 elements"},
 		{".data.jobs.nodes", `{"data":{"jobs":{"nodes":[{"id":1}],"totalCount":1,"errors":["shard 2 timed out"]},"total":2}}`, "",
 			"there is .data.jobs.errors"},
 		{".groups[].jobs", `{"groups":[{"jobs":{"id":1}}],"total":1}`, "", ""},
-		{`.["a.b"]`, `{"a.b":[{"id":1}],"total":2}`, "", ".total counts 2 in all"},
+		{`.["a.b"]`, `{"a.b":[{"id":1}],"total":2}`, "", ".total names 2 elements"},
 		{".Jobs", `{"Jobs":[{"id":1}],"Errors":[{"Code":"InternalError"}]}`, "", "there is .Errors"},
-		{".jobs", `{"jobs":[{"id":1}],"total":3}|{"jobs":[{"id":2}]}`, "", ".total counts 3 in all"},
+		{".jobs", `{"jobs":[{"id":1}],"total":3}|{"jobs":[{"id":2}]}`, "", ".total names 3 elements"},
 		{".jobs", `{"jobs":[{"id":1}],"total":2}|{"jobs":[{"id":2}]}`, "", ""},
 		{`.jobs.#(id>0)#`, `{"jobs":[{"id":1}],"total":2}`, "2", ""},
 		{"..", `{"id":1,"total":2}`, "", ""},
 		// Elasticsearch
 		{".hits.hits", `{"timed_out":true,"hits":{"total":1,"hits":[{"id":1}]}}`, "", "there is .timed_out"},
 		{".hits.hits", `{"timed_out":false,"_shards":{"failed":3},"hits":{"total":1,"hits":[{"id":1}]}}`, "", "there is ._shards.failed"},
-		{".hits.hits", `{"timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":5},"hits":[{"id":1}]}}`, "", ".hits.total.value counts 5 in all"},
+		{".hits.hits", `{"timed_out":false,"_shards":{"failed":0},"hits":{"total":{"value":5},"hits":[{"id":1}]}}`, "", ".hits.total.value names 5 elements"},
 	} {
 		each, err := expr.CompileEach(test.each)
 		if err != nil {
@@ -114,7 +114,7 @@ func TestRead_objectWhereAListWas(t *testing.T) {
 	r := &listReader{each: each}
 	for _, test := range []struct{ body, want string }{
 		{`{}`, "0 <nil>"}, {`{"a":{}}`, "1 <nil>"}, {`{}`, "0 <nil>"}, {`[]`, "0 <nil>"}, {`[{"id":1}]`, "1 <nil>"}, {`[]`, "0 <nil>"},
-		{`{}`, "0 an object without members is where a list was"},
+		{`{}`, "0 an empty object is in place of the list"},
 	} {
 		found, _, err := r.read(&status.Observation{Body: []byte(test.body)})
 		if have := fmt.Sprint(len(found), " ", err); have != test.want {
@@ -130,9 +130,9 @@ func TestRead_emptyNextToAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for body, want := range map[string]string{
-		`{"data":{"jobs":null},"errors":[{"message":"x"}]}`: "the list is empty, and there is .errors",
-		`{"data":{"jobs":[]},"error":"x"}`:                  "the list is empty, and there is .error",
-		`{"data":{"jobs":[],"success":false}}`:              "the list is empty, and there is .data.success",
+		`{"data":{"jobs":null},"errors":[{"message":"x"}]}`: "the list is empty, but there is .errors",
+		`{"data":{"jobs":[]},"error":"x"}`:                  "the list is empty, but there is .error",
+		`{"data":{"jobs":[],"success":false}}`:              "the list is empty, but there is .data.success",
 		`{"data":{"jobs":null},"errors":[]}`:                "<nil>",
 	} {
 		r := &listReader{each: each}

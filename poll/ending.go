@@ -83,7 +83,7 @@ func (w *wait) outcome(ending Ending) Outcome {
 		o.Notes = append(o.Notes, w.ignored)
 	}
 	if ending == Succeeded && w.neverFound(o) {
-		o.Notes = append(o.Notes, "it was not there at the first look, either: is that the right name?")
+		o.Notes = append(o.Notes, "nothing was there at the first attempt, either: is the name right?")
 	}
 	if ending != Succeeded && o.Observation != nil {
 		w.explain(&o)

@@ -255,7 +255,7 @@ func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict)
 	if o.Stopped() || !refused && o.Quota == nil {
 		return nil
 	}
-	f := Feedback{Sent: *p.sent.Load(), Refused: refused, Reason: "nothing remains of its rate limit"}
+	f := Feedback{Sent: *p.sent.Load(), Refused: refused, Reason: "the rate limit is used up"}
 	if refused {
 		f.Reason = v.Reason
 		if o.Hint != nil {

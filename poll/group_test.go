@@ -294,7 +294,7 @@ func TestGroupIsInterrupted(t *testing.T) {
 	})
 	wantTimeline(t, sorted(ends(b.String())), `
 1: 1.5s    end     interrupted NOT_READY after 1: a signal; last: HTTP 202 Accepted
-2: 1.5s    end     interrupted NOT_READY after 1: a signal; last: stopped before there was an answer
+2: 1.5s    end     interrupted NOT_READY after 1: a signal; last: stopped before a response
 1.5s    goal    interrupted 0/2 of 2, 2 attempts: 2 interrupted
 `)
 }

@@ -35,7 +35,7 @@ func TestHTTPRefreshFails(t *testing.T) {
 	} {
 		change()
 		o := check(t.Context(), poll.Attempt{Number: 1})
-		if have := strings.Join(o.Remarks, "; "); !strings.Contains(have, "not all of the header is renewed: "+want) {
+		if have := strings.Join(o.Remarks, "; "); !strings.Contains(have, "not all header fields are renewed: "+want) {
 			t.Errorf("have %q, want %s", have, want)
 		}
 		failure = nil

@@ -41,8 +41,8 @@ func TestHTTPCheck(t *testing.T) {
 		{"line break in a header", HTTP{URL: at, Header: http.Header{"X": {"s3cret\r\nY: z"}}}, "line break"},
 		{"control character in a header", HTTP{URL: at, Header: http.Header{"X": {"s3cret\x01"}}}, "control character"},
 		{"tab and UTF-8 in a header", HTTP{URL: at, Header: http.Header{"X": {"a\té"}}}, ""},
-		{"blank in the host", HTTP{URL: at, Header: http.Header{"host": {"a s3cret"}}}, "Host is no host"},
-		{"path in the host", HTTP{URL: at, Header: http.Header{"Host": {"a/s3cret"}}}, "Host is no host"},
+		{"blank in the host", HTTP{URL: at, Header: http.Header{"host": {"a s3cret"}}}, "Host is not a host"},
+		{"path in the host", HTTP{URL: at, Header: http.Header{"Host": {"a/s3cret"}}}, "Host is not a host"},
 		{"host and port", HTTP{URL: at, Header: http.Header{"Host": {"[::1]:80"}}}, ""},
 		{"limit", HTTP{URL: at, MaxBody: -1}, "limit"},
 		{"next page", HTTP{URL: at, Next: "?key=s3cret"}, "the same on every page"},
@@ -160,7 +160,7 @@ func TestReasons(t *testing.T) {
 		{&net.DNSError{Name: "api.example.com", IsNotFound: true}, "no such host api.example.com", status.ClassDNS},
 		{&net.DNSError{Name: "api.example.com", IsTimeout: true}, "cannot look up api.example.com", status.ClassTimeout},
 		{&net.DNSError{Name: "api.example.com", IsTemporary: true}, "cannot look up api.example.com", ""},
-		{io.EOF, "connection closed without an answer", status.ClassReset},
+		{io.EOF, "connection closed without a response", status.ClassReset},
 		{errors.New("http2: client connection lost"), "http2: client connection lost", ""},
 		{errors.New("stream error: stream ID 3; INTERNAL_ERROR; received from peer"), "stream error: stream ID 3; INTERNAL_ERROR; received from peer", status.ClassReset},
 		{errors.New("stream error: stream ID 3; unknown error code 0x22; received from peer"), "stream error: stream ID 3; unknown error code 0x22; received from peer", status.ClassReset},
@@ -242,7 +242,7 @@ func encodedBy(t *testing.T, code int, coding, body string) http.RoundTripper {
 // document.
 func TestEncodings(t *testing.T) {
 	const plain = `{"state":"done"}`
-	const unasked = "the answer has an encoding that the request did not ask for"
+	const unasked = "the response has an encoding that the request did not accept"
 	for _, test := range []struct {
 		name, header, body string
 		want               string // the body, or the reason why there is none
@@ -262,8 +262,8 @@ func TestEncodings(t *testing.T) {
 		{name: "none asked for", header: "gzip", body: gzipped(plain), asks: "Accept-Encoding", want: unasked},
 		{name: "part of it", header: "gzip", body: "x", code: 206, asks: "Range: bytes=0-0", want: "x"},
 		{name: "no gzip", header: "gzip", body: "what is it?", want: "gzip: invalid header"},
-		{name: "broken off", header: "gzip", body: gzipped(plain)[:20], want: "the answer breaks off after"},
-		{name: "a part", body: plain, code: 206, want: "HTTP 206 Partial Content, but the request asked for the whole"},
+		{name: "broken off", header: "gzip", body: gzipped(plain)[:20], want: "the response ends early, after"},
+		{name: "a part", body: plain, code: 206, want: "HTTP 206 Partial Content, but the request was for the whole"},
 		{name: "a part that was asked for", body: plain, code: 206, asks: "Range: bytes=0-15", want: plain},
 	} {
 		h := HTTP{URL: "http://api.example.com/", Header: http.Header{}, Transport: encodedBy(t, max(test.code, 200), test.header, test.body)}

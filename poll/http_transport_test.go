@@ -243,7 +243,7 @@ func TestRefusedByProxy(t *testing.T) {
 		{"503 No", "the proxy: HTTP 503 Service Unavailable", status.FailureTransient},
 		{"429 No", "the proxy: HTTP 429 Too Many Requests", status.FailureThrottled},
 		{"299 No", "the proxy: HTTP 299", status.FailureTransient},
-		{"", "connection closed without an answer", status.FailureTransient},
+		{"", "connection closed without a response", status.FailureTransient},
 		{"hang", "timed out after 0s without a connection", status.FailureTransient},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -194,7 +194,7 @@ func (l *list) classify(ctx context.Context, response *conclusion) status.Verdic
 	switch next := l.reader.next; {
 	case next == "" || !l.Whole || o.Complete:
 	case o.Kind == status.KindCommand:
-		words := next + " names another page: a command has to print all, as many do by a flag"
+		words := next + " names another page: the command has to print all pages, and many commands have a flag for that"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
 		return l.whole(ctx, *o, "")
 	default: // the request layer does not know which member is the list, so it could not detect this

@@ -209,7 +209,7 @@ func TestListEnds(t *testing.T) {
 3.475s 0 jobs ends after 3: timed out: timed out after 3.5s; last: 1 element`, summary: "timed out 1/1"},
 		{name: "which needs one look more", lists: []string{"a=done"}, elements: poll.Elements{Resumed: true, Past: map[string]poll.State{
 			"a": {Ending: poll.Succeeded, Start: time.Unix(0, 0), Elapsed: time.Second},
-		}}, group: poll.Group{Timeout: time.Second}, want: `0s 1 a ends after 0: succeeded: it had succeeded before`, summary: "succeeded 1/1"},
+		}}, group: poll.Group{Timeout: time.Second}, want: `0s 1 a ends after 0: succeeded: the wait had succeeded before`, summary: "succeeded 1/1"},
 		{name: "and one that shows it for the first time is not enough", lists: []string{"a=run", "a=run", "a=run", "a=done"}, group: poll.Group{Timeout: 3500 * time.Millisecond},
 			want: `3.45s 1 a ends after 4: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 3475 * time.Millisecond},
 		{name: "a look that confirms does not wait for the schedule", lists: []string{"a=run", "a=done"},
@@ -237,7 +237,7 @@ func TestListEnds(t *testing.T) {
 		{name: "an element that has left the list is not done", lists: []string{"a=run b=run", "b=done"}, elements: poll.Elements{Expect: 2},
 			change: func(p *poll.Poller) { p.MaxAttempts = 4 },
 			want: `2s 2 b ends after 2: succeeded: .state is "done"
-4s 1 a ends after 4: attempts exhausted: attempts made: 4 of 4; last: it is no longer in the answer`, summary: "attempts exhausted 1/2"},
+4s 1 a ends after 4: attempts exhausted: attempts made: 4 of 4; last: the element is no longer in the response`, summary: "attempts exhausted 1/2"},
 		{name: "a throttled list delays all its elements", lists: []string{"a=run b=run", "busy", "a=done b=done"}, elements: poll.Elements{Expect: 2}, group: still,
 			want: `9s 1 a ends after 3: succeeded: .state is "done"
 9s 2 b ends after 3: succeeded: .state is "done"`, summary: "succeeded 2/2"},
@@ -256,7 +256,7 @@ func TestListEnds(t *testing.T) {
 			want: `2s 1 a ends after 2: succeeded: .state is "done", after a redirect to /login
 6s 2 b ends after 6: succeeded: $gone is true`, summary: "succeeded 2/2"},
 		{name: "nor is the list complete", elements: poll.Elements{Expect: -1}, lists: []string{`>{"jobs":[]}`}, group: poll.Group{Timeout: 9500 * time.Millisecond},
-			want: `9.475s 0 jobs ends after 12: timed out: timed out after 9.5s; last: 0 elements; there may be more: it is that of /login`, summary: "timed out 0/0"},
+			want: `9.475s 0 jobs ends after 12: timed out: timed out after 9.5s; last: 0 elements; there may be more: the list is from /login`, summary: "timed out 0/0"},
 		{name: "an empty list is complete if it may be empty", elements: poll.Elements{Expect: -1}, lists: []string{`{"jobs":null}`},
 			summary: "succeeded 0/0", over: 6 * time.Second},
 		{name: "unless it is known how many are enough", elements: poll.Elements{Expect: 1}, lists: []string{">a=done"},
@@ -298,8 +298,8 @@ func TestListEnds(t *testing.T) {
 		{name: "as many as expected ended in an earlier run", elements: poll.Elements{Expect: 2, Past: map[string]poll.State{
 			"a": {Ending: poll.Succeeded}, "b": {Ending: poll.Succeeded},
 		}}, lists: []string{"a=done b=done c=run", "c=done"},
-			want: `0s 1 a ends after 0: succeeded: it had succeeded before
-0s 2 b ends after 0: succeeded: it had succeeded before
+			want: `0s 1 a ends after 0: succeeded: the wait had succeeded before
+0s 2 b ends after 0: succeeded: the wait had succeeded before
 2s 3 c ends after 2: succeeded: .state is "done"`, summary: "succeeded 3/3"},
 		{name: "gone since an earlier run", elements: poll.Elements{Past: map[string]poll.State{"a": shown}}, lists: []string{""},
 			change: func(p *poll.Poller) { p.Rules = conditions(t, "$gone") },

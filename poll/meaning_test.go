@@ -49,7 +49,7 @@ func TestADocumentThatAFunctionDecodes(t *testing.T) {
 			var verdicts []string
 			for e := range p.Events(t.Context()) {
 				if e.Kind == poll.EventAttempt && e.State.Attempts > 1 {
-					reason, _, _ := strings.Cut(e.Verdict.Reason, ", which is no known")
+					reason, _, _ := strings.Cut(e.Verdict.Reason, ", which is not a known")
 					verdicts = append(verdicts, string(e.Verdict.Status)+": "+reason)
 				}
 			}
@@ -134,16 +134,16 @@ func TestARuleThatIsOnlyAboutTheGivenURL(t *testing.T) {
 		{"GET", "", gone, "302 /login; 200", "NOT_READY: it redirects to another page, /login"},
 		{"GET", "", gone, "302 /login; 500", "NOT_READY: it redirects to another page, /login"},
 		{"GET", "", gone, "302 /login; 429", "THROTTLED: HTTP 429 Too Many Requests after a redirect to /login"},
-		{"GET", "", anywhere, "302 /login; 404", "NOT_READY: $status is 404, which says nothing of the URL that was given, after a redirect to /login"},
+		{"GET", "", anywhere, "302 /login; 404", "NOT_READY: $status is 404, which is not about the given URL, after a redirect to /login"},
 		{"DELETE", "self", gone, "202 /op; 200; 410", "SUCCESS: $status is 410"},
-		{"DELETE", "auto", gone, "202 /op; 404", "NOT_READY: HTTP 404 Not Found, and it may not be there yet"},
+		{"DELETE", "auto", gone, "202 /op; 404", "NOT_READY: HTTP 404 Not Found, and the URL may not exist yet"},
 		{"DELETE", "auto", gone, "202 /op; 200", "NOT_READY: HTTP 200 OK"},
 		{"DELETE", "self", gone, "302 /login; 404; 200; 410", "SUCCESS: $status is 410"},
 		{"DELETE", "self", gone, "303 /login; 200; 410", "SUCCESS: $status is 410"},
 		{"DELETE", "self", gone, "204; 404", "SUCCESS: $status is 404"},
 		{"DELETE", "self", gone, "404", "SUCCESS: $status is 404"},
 		{"DELETE", "none", gone, "307 /login; 404", "NOT_READY: it redirects to another page, /login"},
-		{"DELETE", "none", anywhere, "307 /login; 404", "NOT_READY: $status is 404, which says nothing of the URL that was given, after a redirect to /login"},
+		{"DELETE", "none", anywhere, "307 /login; 404", "NOT_READY: $status is 404, which is not about the given URL, after a redirect to /login"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			answers := strings.Split(test.answers, "; ")

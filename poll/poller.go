@@ -122,7 +122,7 @@ func (p *Poller) validate() error {
 	case slices.Contains(e.Keys, nil):
 		return errors.New("one of the Keys of the elements is nil")
 	case e.Known != nil && len(e.Known) == 0:
-		return errors.New("the elements to wait for are known, and there are none")
+		return errors.New("the elements have an empty Known")
 	}
 	return nil
 }

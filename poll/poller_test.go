@@ -286,7 +286,7 @@ func TestPermanentCause(t *testing.T) {
 	}{
 		"before the first attempt": {0, 0, "the server is gone", 0},
 		"between two attempts":     {90 * time.Second, 0, "the server is gone; last: not yet", 1},
-		"during an attempt":        {61 * time.Second, 5 * time.Second, "the server is gone; last: stopped before there was an answer", 1},
+		"during an attempt":        {61 * time.Second, 5 * time.Second, "the server is gone; last: stopped before a response", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -85,7 +85,7 @@ func (r *run) broken() error {
 var (
 	errReached    = fmt.Errorf("%w: the goal was reached", Cancelled)
 	errOutOfReach = fmt.Errorf("%w: the goal is out of reach", Cancelled)
-	errOver       = fmt.Errorf("%w: poll waits for nothing any more", Cancelled)
+	errOver       = fmt.Errorf("%w: the wait is over", Cancelled)
 )
 
 // event returns an event of the given kind about w, with the fields that belong to the kind.

@@ -156,7 +156,7 @@ func (s *State) UnmarshalJSON(text []byte) error {
 	var known keptState
 	err := json.Unmarshal(text, &known)
 	if err == nil && known.V != stateVersion {
-		err = fmt.Errorf("it has version %d, and only %d is known", known.V, stateVersion)
+		err = fmt.Errorf("it has version %d, but only version %d is supported", known.V, stateVersion)
 	}
 	if err == nil {
 		err = State(known.plainState).check()
@@ -185,7 +185,7 @@ func (s State) check() error {
 	}
 	counts := []int{s.Attempts, s.Sent, s.Streak, s.Absent, s.Messages, s.Anew, s.Refusals}
 	if s.Sent > s.Attempts || slices.Min(counts) < 0 || slices.Max(counts) > mostCounted || min(s.Previous, s.Elapsed) < 0 || s.Hint != nil && s.Hint.Wait < 0 {
-		return errors.New("its counts make no sense")
+		return errors.New("its counts are invalid")
 	}
 	return nil
 }

@@ -191,11 +191,11 @@ func TestStatesThatMakeNoSense(t *testing.T) {
 		`[]`:                            "cannot unmarshal",
 		`{"v":3,"status":"DONE"}`:       `unknown status "DONE"`,
 		`{"v":3,"ending":"timed out"}`:  `unknown ending "timed out"`,
-		`{"v":3,"attempts":-1}`:         "make no sense",
-		`{"v":3,"attempts":1,"sent":2}`: "make no sense",
+		`{"v":3,"attempts":-1}`:         "counts are invalid",
+		`{"v":3,"attempts":1,"sent":2}`: "counts are invalid",
 
-		`{"v":3,"attempts":9223372036854775807}`: "make no sense",
-		`{"v":3,"previous_ns":-1}`:               "make no sense",
+		`{"v":3,"attempts":9223372036854775807}`: "counts are invalid",
+		`{"v":3,"previous_ns":-1}`:               "counts are invalid",
 		`{"v":3,"start":"the other day"}`:        "parsing time",
 	} {
 		var s poll.State

@@ -360,7 +360,7 @@ var hostile = []struct {
 		want: `1m30s succeeded, 1 attempt, 2 messages: .state is "done"`},
 	{name: "POST, cut", handle: func(s streaming) { s.sse().say(pending, "~1s").cut() },
 		change: func(_ *poll.Poller, h *poll.HTTP) { h.Body = []byte("x") },
-		want:   `1s failed, 1 attempt, 1 message: the operation may have started, the answer was lost: the stream was cut after 1 message`},
+		want:   `1s failed, 1 attempt, 1 message: the operation may have started, but the response was lost: the stream was cut after 1 message`},
 	{name: "POST, then its URL", handle: func(s streaming) {
 		if s.r.Method == "POST" {
 			s.w.Header().Set("Location", "/jobs/7")

@@ -138,7 +138,7 @@ func (l *loop) emitEnd(w *wait, how Ending) {
 func (l *loop) prepareList(lead *wait) {
 	list := newList(lead, l.AtLeast)
 	if !list.isCounted() && l.Percent > 0 {
-		l.invalid = cmp.Or(l.invalid, errors.New("a Percent of a list needs its Known or Expect"))
+		l.invalid = cmp.Or(l.invalid, errors.New("a Percent of a list needs Known or Expect"))
 	}
 	if list.Known == nil {
 		l.growing++

@@ -37,7 +37,7 @@ func (p TCP) invalid() error {
 		return fmt.Errorf("%q is not host:port", p.Address)
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {
-		return fmt.Errorf("%q is no port", port)
+		return fmt.Errorf("%q is not a port", port)
 	}
 	if !connect.IsASCII(host) {
 		return fmt.Errorf("the host %q is not in ASCII: its ASCII form begins with xn--", host)

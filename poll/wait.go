@@ -94,7 +94,7 @@ const maxUnobserved = 2 * time.Second
 func (w *wait) resumeFrom(past State, now time.Time) {
 	w.State = past
 	if w.Ended() {
-		w.Reason = cmp.Or(w.Reason, "it had "+string(w.Ending)+" before")
+		w.Reason = cmp.Or(w.Reason, "the wait had "+string(w.Ending)+" before")
 	}
 	times := []*time.Time{&w.Start, &w.Began, &w.Last, &w.Heard, &w.Since, &w.Changed, &w.Listed}
 	if w.Evidence != nil {
@@ -132,8 +132,8 @@ func (w *wait) resumeFrom(past State, now time.Time) {
 // a wait whose probe cannot continue an operation that was started. errNoProbe is the error of a Poller without
 // a Probe.
 var (
-	errMayHaveStarted = errors.New("the operation may have started: the request that starts it was sent, and its answer is not known")
-	errNoPosition     = errors.New("the operation has been started, and this probe cannot go on with it")
+	errMayHaveStarted = errors.New("the operation may have started: the start request was sent, and its response is not known")
+	errNoPosition     = errors.New("the operation has started, and this probe cannot continue it")
 	errNoProbe        = errors.New("there is no probe")
 )
 
@@ -158,7 +158,7 @@ func (w *wait) prepare() error {
 	case w.run.invalid != nil:
 		return w.run.invalid
 	case w.p.Elements != nil && w.list == nil:
-		return errors.New("only a group waits for the elements of an answer")
+		return errors.New("only a group waits for the elements of a response")
 	}
 	if err := cmp.Or(w.p.validate(), w.p.Rules.Validate()); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (w *wait) prepare() error {
 	if resume := w.planned.Resume; resume != nil && len(w.Position) > 0 {
 		p, err := resume(w.Position)
 		if err != nil {
-			return fmt.Errorf("go on with the wait: %w", err)
+			return fmt.Errorf("continue the wait: %w", err)
 		}
 		w.use(p)
 	}
@@ -190,7 +190,7 @@ func (w *wait) checkStream() error {
 	switch rules := w.p.Rules; {
 	case !w.planned.streams:
 	case w.p.Elements != nil:
-		return errors.New("the messages of a stream are no lists of elements")
+		return errors.New("the messages of a stream are not lists of elements")
 	case !rules.HasSuccess():
 		return errors.New("a stream needs a rule for SUCCESS, or its first message would be one")
 	}

@@ -84,7 +84,7 @@ func TestSenseless(t *testing.T) {
 		"= is not an operator":   {poller: poll.Poller{Rules: status.MustUntil(".a").ErrorIf(".b", ".a = 1")}},
 		`"success" is not the`:   {poller: poll.Poller{Rules: noStatus}},
 		"a Percent of a list":    {group: poll.Group{Percent: 100}, poller: poll.Poller{Elements: &poll.Elements{Each: compiled(expr.CompileEach("."))}}},
-		"there are none":         {poller: poll.Poller{Elements: &poll.Elements{Each: compiled(expr.CompileEach(".")), Known: []string{}}}},
+		"an empty Known":         {poller: poll.Poller{Elements: &poll.Elements{Each: compiled(expr.CompileEach(".")), Known: []string{}}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			test.poller.Probe = poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {

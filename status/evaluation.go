@@ -85,7 +85,7 @@ func (e *evaluation) alsoDone(rules []Rule) []string {
 	if i < 0 {
 		return nil
 	}
-	return []string{rules[i].String() + " is true as well, and conditions for ERROR come first"}
+	return []string{rules[i].String() + " is true, too, but conditions for ERROR come first"}
 }
 
 // evaluate evaluates rule if it may decide about the response. It appends the result to e.results, and returns it.

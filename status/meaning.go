@@ -101,7 +101,7 @@ func (o *Observation) meaning() (m Meaning) {
 		m.Only = map[Presence][]string{Gone: {"gone"}, Missing: {}}[o.Presence]
 	}
 	if m.Default == nil {
-		m.Default = Always(Verdict{Reason: "nothing tells the meaning of the response"})
+		m.Default = Always(Verdict{Reason: "the meaning of the response is unknown"})
 	}
 	if o.Ended && o.Exit != nil {
 		m.Only = []string{"exit"}

@@ -165,7 +165,7 @@ func (o *Observation) Gap() string {
 	if o.StdoutOpen {
 		return "the end of the output is missing"
 	}
-	return "the answer is longer than the part of it that poll keeps"
+	return "the response is longer than the part that poll keeps"
 }
 
 // absence returns a sentence that explains that the element is not in the response. It returns "" if the element
@@ -174,7 +174,7 @@ func (o *Observation) absence() string {
 	if o.Within == nil || o.Failure != nil {
 		return ""
 	}
-	return map[Presence]string{Gone: "it is no longer in the answer", Missing: "it is not in the answer"}[o.Presence]
+	return map[Presence]string{Gone: "the element is no longer in the response", Missing: "the element is not in the response"}[o.Presence]
 }
 
 // element returns the element that o is about, as a document. If the response does not contain the element, every
@@ -182,7 +182,7 @@ func (o *Observation) absence() string {
 func (o *Observation) element() *expr.Doc {
 	why := o.absence()
 	if o.Presence == UnknownPresence {
-		why = "the answer holds no list"
+		why = "the response holds no list"
 	}
 	if why != "" {
 		return expr.Unreadable(why)
@@ -292,7 +292,7 @@ func Environment(o *Observation) *expr.Env {
 	switch {
 	case o.Failure != nil:
 		env.Error = cmp.Or(o.Failure.Class, "other")
-		env.Doc = expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
+		env.Doc = expr.Unreadable("there was no response (" + o.Failure.Reason + ")")
 	case o.Truncated:
 		env.Doc = expr.Unreadable(o.Gap())
 	case o.Message && o.Body == nil && o.Stderr != nil:

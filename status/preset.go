@@ -123,7 +123,7 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	if !decided && v.Status == Success && p.Object != nil && o.Within == nil && e.meaning.NextPage != nil {
 		isWhole := len(bytes.TrimSpace(objects[0].Bytes())) == len(bytes.TrimSpace(e.env.Doc.Bytes()))
 		if next := e.meaning.NextPage(isWhole); next != "" {
-			return Verdict{Status: NotReady, Reason: "the answer is one page of more, as " + next + " says", Results: e.results}, true
+			return Verdict{Status: NotReady, Reason: "the response is one of several pages: " + next + " names another page", Results: e.results}, true
 		}
 	}
 	switch {
@@ -193,7 +193,7 @@ func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
 	v, decided := e.firstMatch(o, p.Stanzas[at].Rules)
 	one = Object{Stanza: p.Stanzas[at].Name, Status: v.Status, Reason: v.Reason}
 	if v.Results = e.results; !decided {
-		one.Status, one.Reason = NotReady, cmp.Or(e.want(), "no rule says that it is done")
+		one.Status, one.Reason = NotReady, cmp.Or(e.want(), "no rule for SUCCESS matches")
 	}
 	return one, v
 }

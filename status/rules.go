@@ -47,11 +47,11 @@ func NewRule(s Status, condition string, opts ...expr.Option) (Rule, error) {
 
 // constant returns the error for a condition that has the same result for every response.
 func constant(condition string) error {
-	hint := `a condition reads something, such as .state == "done", $status == 200 or $exit == 0`
+	hint := `write a condition that reads the response, such as .state == "done", $status == 200 or $exit == 0`
 	if field := quotedField().FindStringSubmatch(condition); field != nil {
-		hint = "in quotes it is text; the field is written " + field[1]
+		hint = "text in quotes is constant; for the field write " + field[1]
 	}
-	return &expr.Error{Source: condition, Column: 1, Message: condition + " is the same for every answer", Hint: hint}
+	return &expr.Error{Source: condition, Column: 1, Message: condition + " is the same for every response", Hint: hint}
 }
 
 // quotedField matches a path in quotation marks, which is a string and not a path.

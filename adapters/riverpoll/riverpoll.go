@@ -76,7 +76,7 @@ func Step[TTx any](ctx context.Context, job *rivertype.JobRow, p poll.Poller) (O
 		}
 		row, err := client.JobUpdate(ctx, job.ID, nil)
 		if err == nil && (row.State != rivertype.JobStateRunning || !row.AttemptedAt.Equal(*job.AttemptedAt)) {
-			err = errors.New("the job is no longer that of this worker")
+			err = errors.New("another worker has the job now")
 		}
 		return err
 	})
@@ -96,7 +96,7 @@ func step(
 			return past, err
 		}
 		if past.State.Start.IsZero() {
-			return past, errors.New("the output of the job is not that of a wait")
+			return past, errors.New("the output of the job is not from a wait")
 		}
 	}
 	p.Starting = func(s poll.State) error { return keep(ctx, Output{State: s}, true) }

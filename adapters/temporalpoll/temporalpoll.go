@@ -90,7 +90,7 @@ func Step(ctx context.Context, p poll.Poller) (poll.Outcome, error) {
 	var past kept
 	if activity.HasHeartbeatDetails(ctx) {
 		if err := activity.GetHeartbeatDetails(ctx, &past); err != nil {
-			return poll.Outcome{}, fmt.Errorf("go on with the wait: %w", err)
+			return poll.Outcome{}, fmt.Errorf("continue the wait: %w", err)
 		}
 	}
 	past.Lost = past.Lost || past.Attempt != 0 && past.Attempt != info.Attempt-1
@@ -150,7 +150,7 @@ func goOn(state poll.State, next time.Time) error {
 		kind = status.NotReady // no status yet, or a SUCCESS or ERROR that must repeat before it counts
 	}
 	if reason == "" {
-		reason = "the first look is not due yet"
+		reason = "the first attempt is not due yet"
 	}
 	return retry(reason, string(kind), time.Until(next))
 }

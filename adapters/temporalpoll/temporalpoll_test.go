@@ -111,7 +111,7 @@ func TestStep(t *testing.T) {
 	}{
 		"the server waits as the schedule and the service say, beyond MaximumInterval, too": {
 			"GET", []string{"202", "429 7200", "202", "200"}, nil, `
-0s again after 30s, benign: true, NOT_READY: the first look is not due yet
+0s again after 30s, benign: true, NOT_READY: the first attempt is not due yet
 30s again after 30s, benign: true, NOT_READY: HTTP 202 Accepted
 1m0s again after 2h6m0s, benign: true, THROTTLED: HTTP 429 Too Many Requests, Retry-After asks for 2h
 2h7m0s again after 30s, benign: true, NOT_READY: HTTP 202 Accepted
@@ -143,7 +143,7 @@ func TestStep(t *testing.T) {
 `},
 		"the time-out of the wait": {
 			"GET", []string{"202"}, func(p *poll.Poller, _ *workflow.ActivityOptions) { p.Timeout = 40 * time.Second }, `
-0s again after 30s, benign: true, NOT_READY: the first look is not due yet
+0s again after 30s, benign: true, NOT_READY: the first attempt is not due yet
 30s again after 9.95s, benign: true, NOT_READY: HTTP 202 Accepted
 39.95s again after 25ms, benign: true, NOT_READY: HTTP 202 Accepted
 39.975s final, timed out: wait for job: timed out after 40s; last: HTTP 202 Accepted
@@ -152,7 +152,7 @@ func TestStep(t *testing.T) {
 			"GET", []string{"202"}, func(p *poll.Poller, o *workflow.ActivityOptions) {
 				p.Timeout, o.ScheduleToCloseTimeout = time.Hour, 45*time.Second
 			}, `
-0s again after 30s, benign: true, NOT_READY: the first look is not due yet
+0s again after 30s, benign: true, NOT_READY: the first attempt is not due yet
 30s again after 14.95s, benign: true, NOT_READY: HTTP 202 Accepted
 44.95s again after 25ms, benign: true, NOT_READY: HTTP 202 Accepted
 44.975s final, timed out: wait for job: timed out after 45s; last: HTTP 202 Accepted
@@ -223,8 +223,8 @@ func TestAnAttemptThatWasLost(t *testing.T) {
 	}{
 		"after a start was due":   {map[string]any{"state": poll.State{}, "attempt": 7}, "final, failed: wait for job: failed: the operation may have started: an attempt"},
 		"before anything is kept": {map[string]any{"state": poll.State{}, "attempt": 0}, "again after 1ms"},
-		"in the middle of one":    {map[string]any{"state": poll.State{Starting: true}, "attempt": 7}, "final, failed: wait for job: failed: the operation may have started: the request"},
-		"of another version":      {map[string]any{"state": map[string]int{"v": 9}}, "again after 0s, benign: false, wrapError: go on with the wait:"},
+		"in the middle of one":    {map[string]any{"state": poll.State{Starting: true}, "attempt": 7}, "final, failed: wait for job: failed: the operation may have started: the start request"},
+		"of another version":      {map[string]any{"state": map[string]int{"v": 9}}, "again after 0s, benign: false, wrapError: continue the wait:"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := jobs.Service{Answers: []string{"202"}}

@@ -204,7 +204,7 @@ func TestConfig_validate(t *testing.T) {
 		{"occ without waiting", ModelOCC, func(c *Config) { c.Algorithms = none }, ""},
 		{"model", ModelQueue, func(c *Config) { c.Model = "lock" }, `model: "lock" is neither queue nor occ`},
 		{"queue without waiting", ModelQueue, func(c *Config) { c.Algorithms = none },
-			"algorithm: clients of model queue that do not wait would ask for ever; choose from exponential, full, equal, decorrelated"},
+			"algorithm: clients of model queue that do not wait would never end; choose from exponential, full, equal, decorrelated"},
 		{"no algorithm", ModelQueue, func(c *Config) { c.Algorithms = nil },
 			"algorithm: none given; choose from exponential, full, equal, decorrelated"},
 		{"no clients", ModelQueue, func(c *Config) { c.Clients = nil }, "clients: no number given"},

@@ -130,7 +130,7 @@ func (c Config) validate() error {
 	case len(c.Algorithms) == 0:
 		return fmt.Errorf("algorithm: none given; choose from %s", c.Model.published())
 	case c.Model == ModelQueue && slices.ContainsFunc(c.Algorithms, Algorithm.neverWaits):
-		return fmt.Errorf("algorithm: clients of model queue that do not wait would ask for ever; choose from %s",
+		return fmt.Errorf("algorithm: clients of model queue that do not wait would never end; choose from %s",
 			c.Model.published())
 	case len(c.Clients) == 0:
 		return errors.New("clients: no number given")

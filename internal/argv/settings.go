@@ -87,7 +87,7 @@ func (l Settings) With(f *Flag, text, origin string, rank Rank) (Settings, error
 	switch {
 	case text != "" || f.MayBeEmpty:
 	case rank == Variable:
-		return l, Usagef("%s has an empty line", origin).Hint("each line of it is a value of --%s", f.Name)
+		return l, Usagef("%s has an empty line", origin).Hint("each line of the variable is a value of --%s", f.Name)
 	default:
 		return l, Usagef("%s is given an empty value", origin).
 			Hint("leave the flag out, or set the variable that its value is taken from")

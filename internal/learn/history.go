@@ -242,7 +242,7 @@ func (r Record) check() error {
 	case r.End.IsZero():
 		return errors.New("end is missing")
 	case r.Lo < 0, r.Outcome.Finished() && r.Hi < r.Lo:
-		return fmt.Errorf("a run between %v and %v makes no sense", r.Lo, r.Hi)
+		return fmt.Errorf("a run cannot be between %v and %v", r.Lo, r.Hi)
 	}
 	return nil
 }

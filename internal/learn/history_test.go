@@ -96,8 +96,8 @@ func TestReadSkipsWhatIsNoRun(t *testing.T) {
 		"torn":             {good + "\n" + good[:40], 1, "history x: 1 line skipped, the first: line 2: not a JSON object of a run"},
 		"foreign":          {good + "\n{}\nhello\n[1]\n" + good + "\n", 2, "history x: 3 lines skipped, the first: line 2: unknown outcome \"\""},
 		"no end":           {`{"lo_s":1,"hi_s":2,"outcome":"success"}`, 0, "history x: 1 line skipped, the first: line 1: end is missing"},
-		"negative":         {`{"end":"2026-03-04T05:06:07Z","lo_s":-1,"outcome":"timeout"}`, 0, "history x: 1 line skipped, the first: line 1: a run between -1s and 0s makes no sense"},
-		"no hi":            {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"outcome":"failure"}`, 0, "history x: 1 line skipped, the first: line 1: a run between 1s and 0s makes no sense"},
+		"negative":         {`{"end":"2026-03-04T05:06:07Z","lo_s":-1,"outcome":"timeout"}`, 0, "history x: 1 line skipped, the first: line 1: a run cannot be between -1s and 0s"},
+		"no hi":            {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"outcome":"failure"}`, 0, "history x: 1 line skipped, the first: line 1: a run cannot be between 1s and 0s"},
 		"beyond durations": {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"hi_s":1e300,"outcome":"success"}`, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -106,10 +106,10 @@ func (l *Log) Notes(how poll.Ending) (notes []string) {
 	case l == nil:
 		return nil
 	case l.reopened != "":
-		notes = append(notes, l.reopened+" had succeeded in an earlier slice, and is not done now: another account needs a --name")
+		notes = append(notes, l.reopened+" had succeeded in an earlier slice, but is not done now: give a --name for each account")
 	}
 	if (l.Resume || l.Slice > 0) && l.Fate(how) == Warned {
-		notes = append(notes, "the same line does not send the start again while its job log exists: rm '"+l.file.path+"'")
+		notes = append(notes, "the same command does not send the start request again while its job log exists: rm '"+l.file.path+"'")
 	}
 	return notes
 }
@@ -237,7 +237,7 @@ func LookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome
 	if !o.Resumed {
 		return &o
 	}
-	note := "that was in an earlier run"
+	note := "the wait ended in an earlier run"
 	if o.Ending == poll.Succeeded {
 		note += look(ctx, p, &o)
 	}
@@ -246,7 +246,7 @@ func LookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome
 }
 
 // look requests the result of a target once more. If the attempt succeeds, look puts its response into o. It
-// returns the rest of the sentence that starts with "that was in an earlier run".
+// returns the rest of the sentence that starts with "the wait ended in an earlier run".
 func look(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
 	if h, ok := p.Probe.(*poll.HTTP); ok && h.Follow == "none" && !slices.Contains([]string{"", http.MethodGet, http.MethodHead}, h.Method) {
 		return ", and the " + h.Method + " is not sent again to get its result"

@@ -196,7 +196,7 @@ func (f *file) lost() error {
 	return errLost
 }
 
-var errLost = errors.New("it was removed or replaced during the run, so a later run would begin anew")
+var errLost = errors.New("it was removed or replaced during the run, so a later run would start anew")
 
 // failed returns err with the path of the file, or nil if err is nil.
 func (f *file) failed(err error) error {
@@ -260,7 +260,7 @@ func (f *file) read() error {
 	head, _ := in.Peek(len(header))
 	switch {
 	case !strings.HasPrefix(header, string(head)):
-		return fmt.Errorf("%s is not a job log of this version of poll: it has another beginning", f.path)
+		return fmt.Errorf("%s is not a job log of this version of poll: its first line differs", f.path)
 	case len(head) < len(header):
 		return nil
 	}

@@ -147,7 +147,7 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 	check(t, err)
 	first, rest, _ := strings.Cut(string(text), "\n")
 	for content, want := range map[string]string{
-		"precious\n":                      "run.jsonl is not a job log of this version of poll: it has another beginning",
+		"precious\n":                      "run.jsonl is not a job log of this version of poll: its first line differs",
 		`{"joblog":4` + first:             "is not a job log",
 		`{"joblog":3,"salt":"00"}` + "\n": "is not a job log",
 		strings.Repeat("x", 2<<20):        "is not a job log",

@@ -114,7 +114,7 @@ func (l *Log) slicePath(targets []Target) string {
 
 // refuse returns the error for a file that the run rejects. The parameter why is the reason.
 func (l *Log) refuse(why decision) error {
-	path, renewed := l.file.path, "is only a token new? Put it into a file: -H @FILE"
+	path, renewed := l.file.path, "is only a token new? put the token into a file: -H @FILE"
 	switch isSlice := l.Slice > 0; {
 	case why == earlier:
 		return argv.Usagef("%s: %s holds the targets of an earlier run", l.Origin, path).
@@ -122,13 +122,13 @@ func (l *Log) refuse(why decision) error {
 	case why == abandoned:
 		return argv.Usagef("%s: nobody has continued this wait for over an hour, and its end is not known: %s", l.Origin, l.past()).
 			Hint("to finish it: --timeout %s --joblog '%s' --resume, and then rm it", l.Slice, path).
-			Hint("to begin anew: rm '%s'", path)
+			Hint("to start anew: rm '%s'", path)
 	case isSlice:
 		return argv.Usagef("this command differs from the one that %s continues, in its conditions, targets, headers, bodies or flags", l.Origin).
 			Hint("the wait of the other command is in %s; without that file this command starts the operation again", path).
 			Hint("%s", renewed)
 	}
-	return argv.Usagef("%s: %s has other targets or batches than these, or the same with other conditions, headers or names", l.Origin, path).
+	return argv.Usagef("%s: %s is for other targets or batches, or for other conditions, headers or names", l.Origin, path).
 		Hint("another FILE starts them again").
 		Hint("%s", renewed)
 }

@@ -176,5 +176,5 @@ func StateDir(getenv func(string) string, name string) (string, error) {
 	if dir := getenv("LocalAppData"); runtime.GOOS == "windows" && dir != "" {
 		return filepath.Join(dir, "poll", name), nil
 	}
-	return "", fmt.Errorf("there is no place for %s: neither XDG_STATE_HOME nor HOME is set", name)
+	return "", fmt.Errorf("there is no directory for %s: neither XDG_STATE_HOME nor HOME is set", name)
 }

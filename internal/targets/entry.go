@@ -91,7 +91,7 @@ func (f *File) readText(e *Entry, n node) error {
 		return nil
 	case !strings.Contains(e.Item, "://"):
 		return wrong(n.line, "a URL begins with http://, https:// or tcp://; one to fill: poll --targets FILE https://api.example.com/jobs/{}",
-			"the entry is no URL, and there is none that it could fill")
+			"the entry is not a URL, and there is no URL that it could fill")
 	}
 	e.URL = e.Item
 	return f.fill(e, nil)

@@ -193,7 +193,7 @@ func wrongYAML(err error) error {
 	if n, _ := fmt.Sscanf(text, "line %d:", &line); n == 1 {
 		_, text, _ = strings.Cut(text, ": ")
 	}
-	return wrong(line, `put a text with ": ", or that begins with a sign, in quotes; indent with blanks, not tabs`, "this is not YAML: %s", text)
+	return wrong(line, `put text that holds ": " or begins with a sign in quotes; indent with blanks, not tabs`, "this is not YAML: %s", text)
 }
 
 // maxAliased limits how many additional nodes the aliases in a file may create. It rejects a file with nested

@@ -128,7 +128,7 @@ func (t *Template) fillURL(values map[string][]string) (string, error) {
 func ParseCommand(args []string) (*Template, error) {
 	if strings.Contains(args[0], Item) {
 		return nil, wrong(0, "without a command, each entry is a URL, or an object with a url or a command",
-			"{} is no program: items fill the arguments of a command")
+			"{} is not a program: items fill the arguments of a command")
 	}
 	words := strings.Join(args, "\x00")
 	isCmd := regexp.MustCompile(`(?i)(?:^|[/\\:])cmd(?:\.exe)?[. ]*$`).MatchString(args[0]) // with cmd.exe, an item in any argument may become a flag

@@ -259,11 +259,11 @@ func (p place) escape(text string) (string, error) {
 	case p == inQuery:
 		return url.QueryEscape(text), nil
 	case p == inHost && !hostName().MatchString(text):
-		return "", errors.New("is no part of a host name")
+		return "", errors.New("is not a part of a host name")
 	case p == inPort && !port().MatchString(text):
-		return "", errors.New("is no port")
+		return "", errors.New("is not a port")
 	case p == inAuthority && !authority().MatchString(text):
-		return "", errors.New("is no host, with or without a port")
+		return "", errors.New("is not a host, with or without a port")
 	}
 	return text, nil
 }

@@ -16,7 +16,7 @@ import (
 // would have continued the wait, or that would have led to a result.
 func advice(o *poll.Outcome) []string {
 	if isNeverSeen(o) {
-		return []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
+		return []string{"hint: the name of an element is the value of --id, or else its .id, .name or .metadata.name"}
 	}
 	list := grounds(o, "note: ")
 	if o.Observation == nil || o.Ending == poll.Succeeded {

@@ -62,7 +62,7 @@ func (out Output) Evaluate(o poll.Outcome) Result {
 	}
 	values, err := out.values(obs)
 	if err != nil {
-		o.Ending, o.Status, o.Reason = poll.Failed, status.Error, "it is done, but "+err.Error()
+		o.Ending, o.Status, o.Reason = poll.Failed, status.Error, "done, but "+err.Error()
 	}
 	if e, ok := errors.AsType[*GivenUp](err); ok {
 		o.Ending, o.Cause, o.Status = e.Ending, e.Cause, status.NotReady

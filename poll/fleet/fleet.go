@@ -117,7 +117,7 @@ func openStore(where string, config *tls.Config) (s store, shown string, err err
 	case isURL:
 		return nil, "", errors.New("it is neither a directory nor a redis://, rediss:// or unix:/// URL")
 	case missing != nil && regexp.MustCompile(likeAddress).MatchString(where[len(filepath.VolumeName(where)):]):
-		return nil, "", errors.New("there is no directory of that name; for a Redis, write redis:// before HOST:PORT, or unix:// before /PATH")
+		return nil, "", errors.New("there is no directory of that name; for a Redis server, write redis:// before HOST:PORT, or unix:// before /PATH")
 	}
 	s, err = openDirectory(where)
 	return s, where, err
@@ -196,11 +196,11 @@ func (f *Fleet) fail(err error) {
 	f.mu.Unlock()
 	why := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		why = "it does not answer in time"
+		why = "no response in time"
 	}
 	if f.o.Note != nil {
 		f.noted.Do(func() {
-			f.o.Note(fmt.Sprintf("%s cannot be used for now, so this process goes on alone: %s", f.where, why))
+			f.o.Note(fmt.Sprintf("%s cannot be used for now, so this process continues alone: %s", f.where, why))
 		})
 	}
 }

@@ -64,7 +64,7 @@ func (f *Fleet) Next(name string, had time.Time) (at time.Time, closed string) {
 		o.reason = ""
 		return at, ""
 	}
-	return at, cmp.Or(o.reason, "another process was told to wait")
+	return at, cmp.Or(o.reason, "a server asked another process to wait")
 }
 
 // Done implements [poll.Limiter].

@@ -68,7 +68,7 @@ func TestRedis_paused(t *testing.T) {
 	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("a call took %s", took)
 	}
-	if note := sends(f, notes, 1); !strings.HasSuffix(note, "it does not answer in time") {
+	if note := sends(f, notes, 1); !strings.HasSuffix(note, "no response in time") {
 		t.Errorf("told %q", note)
 	}
 	s.process.Signal(syscall.SIGCONT)

@@ -38,7 +38,7 @@ func openServer(scheme, where string, config *tls.Config) (s store, shown string
 	}
 	number, err := strconv.Atoi(cmp.Or(database, "0"))
 	if err != nil || number < 0 || u.RawQuery != "" || u.Fragment != "" {
-		return nil, "", errors.New("behind the host there may only be the number of a database: in a password, write %2F for /, %3F for ? and %23 for #")
+		return nil, "", errors.New("only the number of a database can follow the host: in a password, write %2F for /, %3F for ? and %23 for #")
 	}
 	password, _ := u.User.Password()
 	dial := (&net.Dialer{Timeout: dialTimeout}).DialContext
@@ -149,5 +149,5 @@ func plain(err error) error {
 	case code == "" || strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "":
 		code = "ERR"
 	}
-	return fmt.Errorf("it answers with an error (%s)", code)
+	return fmt.Errorf("the server responds with an error (%s)", code)
 }

@@ -141,7 +141,7 @@ func testLimits(t *testing.T, where string) {
 		t.Errorf("the slot at %s does not hold: %s", second, again)
 	}
 	a.Done("place", poll.Feedback{Sent: first, Refused: true, Wait: 50 * time.Minute, Reason: "HTTP 429"})
-	if at, closed := b.Next("place", second); time.Until(at) < 40*time.Minute || closed != "another process was told to wait" {
+	if at, closed := b.Next("place", second); time.Until(at) < 40*time.Minute || closed != "a server asked another process to wait" {
 		t.Errorf("%s, %q", time.Until(at), closed)
 	}
 	if at, closed := a.Next("place", time.Time{}); time.Until(at) < 40*time.Minute || closed != "HTTP 429" {
@@ -264,7 +264,7 @@ func TestDirectory_fails(t *testing.T) {
 		if err := spoil(dir); err != nil {
 			t.Fatal(err)
 		}
-		if note := sends(f, notes, 3); !strings.Contains(note, "goes on alone") {
+		if note := sends(f, notes, 3); !strings.Contains(note, "continues alone") {
 			t.Errorf("%s: told %q", name, note)
 		}
 		if note := sends(f, notes, 3); note != "" {

@@ -147,7 +147,7 @@ func (c *testCase) env() *expr.Env {
 	case v.Element != nil:
 		env.Element = expr.NewDoc([]byte(*v.Element))
 	case v.Gone:
-		env.Element = expr.Unreadable("it is no longer in the answer")
+		env.Element = expr.Unreadable("the element is no longer in the response")
 	}
 	return env
 }

@@ -83,7 +83,7 @@ func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), le
 // document.
 func (d *Doc) value() value {
 	if d == nil {
-		return unknown("there is no answer")
+		return unknown("there is no response")
 	}
 	if d.check.Do(d.read); d.problem != "" {
 		return unknown(d.problem)
@@ -163,7 +163,7 @@ func (d *Doc) readLines() {
 			d.lines = append(d.lines, d.text[at:decoder.InputOffset()])
 			continue
 		case err == io.EOF && d.lines != nil:
-			d.problem = fmt.Sprintf("the body holds %d JSON documents: ..0.name is of the first, and .. is the list of them", len(d.lines))
+			d.problem = fmt.Sprintf("the body holds %d JSON documents: write ..0.name for the first, and .. for the list of all", len(d.lines))
 			return
 		case err == io.EOF:
 			d.problem = emptyBody

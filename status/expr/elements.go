@@ -44,7 +44,7 @@ func (w *walker) walk(at place, v value, steps []step) (more bool) {
 	case w.nullIsList && list.kind == kindNull:
 		return true
 	default:
-		list = typeError(subject, list, "is no list")
+		list = typeError(subject, list, "is not a list")
 	}
 	if list.kind == kindUnknown {
 		w.problem = cmp.Or(w.problem, list)
@@ -210,7 +210,7 @@ func (x *Each) String() string { return x.src }
 // Elements returns the elements in the order of the response. Each element is a part of the response, unless the
 // expression creates new lists. If null stands in place of a list, it counts as an empty list, because some
 // servers write empty lists as null. For the path "..", an empty response counts as an empty list. If there is no
-// list, Elements returns no elements, and problem explains why, as in ".items is missing, and is no list".
+// list, Elements returns no elements, and problem explains why, as in ".items is missing, and is not a list".
 //
 // ofObject is true if the path leads through an object, so that members of an object are the elements or contain
 // the elements. It is true even if the object has no members. A caller that has seen a list there before can then

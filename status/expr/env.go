@@ -71,7 +71,7 @@ type Env struct {
 func (env *Env) dot() *Doc { return cmp.Or(env.Element, env.Doc) }
 
 // respondent returns the word that stands for the sender of the response in the patterns of hints.txt: "command",
-// "request" or "answer".
+// "request" or "response".
 func (env *Env) respondent() string {
 	switch {
 	case env.Exit != nil:
@@ -79,7 +79,7 @@ func (env *Env) respondent() string {
 	case env.Status != nil:
 		return "request"
 	}
-	return "answer"
+	return "response"
 }
 
 // The names of the variables, without $, each with a space on either side. The variables in documents are JSON

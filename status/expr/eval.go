@@ -226,7 +226,7 @@ func (e *evaluator) compareKnown(n *node, c *comparison) {
 	c.result = boolean(holds).derivedFrom(a, b)
 	c.result.positive = c.result.positive && holds == (n.sign[0] != '!')
 	if !holds && e.hints != nil && e.lineThatMatches(n, a, b) != "" {
-		e.hints.has = append(e.hints.has, "^ and $ are the ends of the whole text: (?m) at the beginning of the pattern makes them those of a line")
+		e.hints.has = append(e.hints.has, "^ and $ match the ends of the whole text: begin the pattern with (?m) to match the ends of each line")
 	}
 }
 
@@ -302,7 +302,7 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 		if v.kind == kindNumber {
 			return v, ""
 		}
-		return v, "makes no number of it"
+		return v, "needs the text of a number"
 	case "has":
 		key := n.kids[0].literal
 		isKey := v.kind == kindObject && key.kind == kindString || v.kind == kindArray && key.kind == kindNumber
@@ -321,7 +321,7 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 	case isJSON(v.str):
 		return parseValue(v.str), ""
 	}
-	return v, "makes no JSON of it"
+	return v, "needs JSON text"
 }
 
 // mapLetters returns s with each character from first to last moved by the offset by.

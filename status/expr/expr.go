@@ -252,7 +252,7 @@ func (x Explanation) Hints() (near, others []string) {
 	}
 	var variables []string
 	for _, line := range x.Lines {
-		_, hint, _ := findRow("answer", line+" -- "+x.unmet)
+		_, hint, _ := findRow("unmet", line+" -- "+x.unmet)
 		if name := nearVariable(line); name != "" && (hint == "" || !strings.HasPrefix(line, name)) {
 			variables = append(variables, "did you mean $"+name+"?")
 		}

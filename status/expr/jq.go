@@ -43,7 +43,7 @@ func (p *parser) jq(isCondition bool) *node {
 	if parseError, _ := errors.AsType[*gojq.ParseError](err); parseError != nil {
 		start = at + max(parseError.Offset-len(parseError.Token), 0)
 	} else if op := lastStage(query).Op; op >= gojq.OpAssign && isCondition {
-		err = fmt.Errorf("this gives what %s has changed, and only true and false decide", op)
+		err = fmt.Errorf("%s returns a changed value, but a condition needs true or false", op)
 	} else {
 		err = p.compileJQ(x, query, at)
 	}
@@ -131,7 +131,7 @@ func (e *Error) hintAtJQ() {
 	}
 	p := &parser{src: jqPrefix + e.Source, environ: func(string) (string, bool) { return "any", true }}
 	if p.try(func() { p.jq(true) }) == nil {
-		e.Hint = strings.TrimPrefix(e.Hint+"; or let jq decide: write jq: before it", "; or ")
+		e.Hint = strings.TrimPrefix(e.Hint+"; or let jq evaluate the expression: write jq: before it", "; or ")
 	}
 }
 
@@ -165,7 +165,7 @@ func (e *evaluator) jq(x *program) value {
 		panic(abandoned{})
 	}
 	if x.isCondition && v.kind != kindBool && v.kind != kindUnknown {
-		return unknown("it gives " + v.kind.noun() + ", and only true and false decide; compare it, with != null if it is enough that it is there")
+		return unknown("the program returns " + v.kind.noun() + ", but a condition needs true or false: compare the value, such as with != null")
 	}
 	return v
 }
@@ -198,13 +198,13 @@ func (e *evaluator) given(name string) (given any, problem string) {
 func onlyValue(results gojq.Iter, secret bool) value {
 	given, ok := results.Next()
 	if !ok {
-		return unknown("it gives no value")
+		return unknown("the program returns no value")
 	}
 	err, failed := given.(error)
 	if !failed {
 		second, isSecond := results.Next()
 		if err, failed = second.(error); isSecond && !failed {
-			return unknown("it gives several values; any(...), all(...), first(...) or [...] make one of them")
+			return unknown("the program returns several values: any(...), all(...), first(...) or [...] make one value")
 		}
 	}
 	switch {
@@ -213,9 +213,9 @@ func onlyValue(results gojq.Iter, secret bool) value {
 		v.hidden = secret
 		return v
 	case errors.Is(err, context.DeadlineExceeded):
-		return unknown(fmt.Sprintf("it took longer than %s", jqTime))
+		return unknown(fmt.Sprintf("the program ran longer than %s", jqTime))
 	case secret:
-		return unknown("it stopped with an error, which is not shown: it may hold a variable of the environment, or a header")
+		return unknown("the program stopped with an error, which is not shown: the error may hold an environment variable or a header")
 	}
-	return unknown("it stopped: " + err.Error())
+	return unknown("the program stopped: " + err.Error())
 }

@@ -22,7 +22,7 @@ const (
 // needsAll returns the reason why an operator cannot be applied to an incomplete text. lost states which ends of
 // the text are lost.
 func needsAll(lost cut) string {
-	return "needs more than the " + lost.kept() + ", which is all that is kept"
+	return "needs the whole text, but poll keeps only the " + lost.kept()
 }
 
 // compareValues reports whether the comparison n is true for the known values a and b. If the result is unknown,

@@ -153,7 +153,7 @@ func (v value) lack() string {
 	case v.kind == kindNull:
 		return " is null"
 	case strings.Contains(v.missed, "#("):
-		return " tests what no element has"
+		return " tests a member that no element has"
 	}
 	return " is missing"
 }

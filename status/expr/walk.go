@@ -261,7 +261,7 @@ func modified(v value, modifier string) (result value, problem string) {
 	}
 	raw = gjson.Get(raw, "@"+modifier).Raw
 	if !isJSON(raw) { // the result of some modifiers is not JSON: @join writes {"a":1,}
-		return v, "makes no JSON of it"
+		return v, "makes no JSON of this value"
 	}
 	return parseValue(raw), ""
 }

@@ -306,7 +306,7 @@ func (p Preset) lacks(kind status.Kind, rules []status.Rule, unfit []string) err
 	untils := slices.DeleteFunc(slices.Clone(unfit), func(text string) bool { return !strings.HasPrefix(text, status.Success.RuleName()) })
 	switch {
 	case len(untils) > 0 && !slices.ContainsFunc(rules, isUntil):
-		return fmt.Errorf("preset %s: none of its until fits %s: %s", p.Name, kind, strings.Join(untils, "; "))
+		return fmt.Errorf("preset %s: none of its until conditions fits %s: %s", p.Name, kind, strings.Join(untils, "; "))
 	case len(unfit) > 0 && len(rules) == 0:
 		return fmt.Errorf("preset %s: none of its rules fits %s: %s", p.Name, kind, strings.Join(unfit, "; "))
 	}

@@ -147,11 +147,11 @@ func (p *Preset) set(key, value string, at func() string) error {
 	case value == "":
 		return fmt.Errorf("%q has no value", key)
 	case text != nil && *text != "", setting != nil && !isSeveral:
-		return fmt.Errorf("%q is there twice", key)
+		return fmt.Errorf("%q is given twice", key)
 	case (key == "name" || key == "alias") && !isName().MatchString(value):
-		return fmt.Errorf("%q is letters, digits and . _ / : -, and begins with a letter or digit", key)
+		return fmt.Errorf("%q is not a name: write letters, digits and . _ / : -, and begin with a letter or digit", key)
 	case key == "match" && !strings.Contains(p.Name, "/"):
-		return errors.New("match is for a stanza of a group, whose name is NAME/X")
+		return errors.New("match is only for a stanza of a group, with a name such as NAME/X")
 	case key == "each" && p.Object != "", key == "object" && p.setting("each") != nil:
 		return errors.New("a preset has either each or object: with each, write paths from the element, such as .job.state, and no object")
 	case text != nil:
@@ -190,7 +190,7 @@ func compiles(key, value string) (err error) {
 	case key == "detail", key == "id", key == "print":
 		x, problem := expr.CompileValue(value)
 		if err = problem; err == nil && key != "print" && x.Reads("header") { // the header may contain a secret, and these values are logged
-			err = errors.New("$header is not shown")
+			err = errors.New("$header may hold a secret, and this value is shown")
 		}
 	case key == "object":
 		_, err = expr.CompileObjects(value)

@@ -24,7 +24,7 @@ func Eval(p read.Env) *argv.Command {
 	q := &evaluation{Run: read.New(), process: p, env: expr.Env{Attempt: 1}}
 	return &argv.Command{
 		Operands: "EXPR [FILE|-]",
-		Summary:  "try a condition on an answer in a file",
+		Summary:  "try a condition on a response in a file",
 		Flags:    q.flags(),
 		Into:     q,
 		Run: func(ctx context.Context, l *argv.Line) error {
@@ -63,7 +63,7 @@ func (q *evaluation) flags() argv.Flags {
 	}
 	all := q.Flags
 	rules := slices.Concat(all.Only("each", "id"), all.Only(ruleFlags()...))
-	rules[0].Usage = "where the list is, such as .items"
+	rules[0].Usage = "the path of the list, such as .items"
 	for i := range rules {
 		rules[i].Not = "error print attempt elapsed unchanged"
 	}
@@ -118,7 +118,7 @@ func (q *evaluation) read(l *argv.Line) (err error) {
 		file = file[1:]
 	}
 	if q.env.Error != "" {
-		q.env.Doc = expr.Unreadable("there was no answer (" + q.env.Error + ")")
+		q.env.Doc = expr.Unreadable("there was no response (" + q.env.Error + ")")
 	}
 	if q.env.Status != nil || l.Has("header") {
 		if q.env.Header, _, err = read.ReadHeaders(l, q.process, q.header, nil, ""); err != nil {
@@ -141,20 +141,20 @@ func (q *evaluation) readAnswer(file []string) error {
 	case q.env.Error != "" && len(file) == 0:
 		return nil
 	case q.env.Error != "":
-		return argv.Usagef("with --error there is no answer, so there is no FILE")
+		return argv.Usagef("with --error there is no response, so there is no FILE")
 	case len(file) == 1:
 		name = file[0]
 	case q.target == nil && !needsAnswer(q.condition) && !needsAnswer(q.value):
 		return nil
 	case q.process.Streams.InIsTerminal:
-		return argv.Usagef("there is no answer: give a FILE, or - to type it")
+		return argv.Usagef("there is no response: give a FILE, or - to type it")
 	}
 	if name == "-" && slices.Contains(append(q.header, q.stderr), "@-") {
 		return argv.Usagef("stdin can be read only once")
 	}
 	body, err := q.process.ReadFile(name, read.MaxInput)
 	if err != nil {
-		return argv.Usagef("read the answer: %w", err).Advise("answer " + name)
+		return argv.Usagef("read the response: %w", err).Advise("response " + name)
 	}
 	q.env.Body, q.env.Stdout, q.env.Doc = body, body, expr.NewDoc(body)
 	if q.env.Stderr != nil {

@@ -68,12 +68,12 @@ func showWaiters(ctx context.Context, l *argv.Line, service string) error {
 			lines += fmt.Sprintf("aws:%-36s %d\n", s, count[s])
 		}
 	case lines == "":
-		return argv.Usagef("presets: there is no service %q with waiters", service).Meant(service, services).Hint("poll presets aws: lists them")
+		return argv.Usagef("presets: there is no service %q with waiters", service).Meant(service, services).Hint("poll presets aws: lists the services")
 	}
 	return l.Write(ctx, lines)
 }
 
-const tried = "\nYour own rules come first. Of a preset, throttled-if is tried before error-if, until and not-ready-if.\n" +
+const tried = "\nYour own rules come first. In a preset, throttled-if comes before error-if, until and not-ready-if.\n" +
 	"A successful response that no rule matches is NOT_READY, or ERROR with --strict.\n"
 
 // explained returns the source text of the presets in list. After each preset, it explains in what order poll
@@ -96,7 +96,7 @@ func stanzas(p presets.Preset) (lines string) {
 		lines += fmt.Sprintf("  %-24s %s\n", s.Name, cmp.Or(s.API, s.File))
 	}
 	if lines != "" {
-		lines = "\nEach object is judged by the first of these that matches it, else by the rules above:\n" + lines
+		lines = "\nFor each object, the first of these that matches has the rules, else the rules above apply:\n" + lines
 	}
 	return lines
 }

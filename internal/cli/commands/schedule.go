@@ -52,7 +52,7 @@ type scheduleQuery struct {
 func (q *scheduleQuery) flags() argv.Flags {
 
 	waits := argv.Of(read.WaitsTable(), func(q *scheduleQuery) *read.Waits { return &q.waits })
-	waits.Lookup("seed").Usage = "show the waits that poll --seed N draws, not means"
+	waits.Lookup("seed").Usage = "show the waits of poll --seed N, not averages"
 	return slices.Concat(argv.Flags{
 		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", Set: argv.Parsed(argv.ParseCount(0), func(q *scheduleQuery, v int) { q.count = &v }), Usage: "how many attempts to show"},
 		{Name: "timeout", HasVariable: true, Value: "D", Default: asFlag(read.DefaultTimeout), Set: argv.Parsed(argv.ParseDuration, func(q *scheduleQuery, v time.Duration) { q.timeout = &v }), Usage: "show the attempts until then"},
@@ -325,7 +325,7 @@ func (t *tuning) text() (string, error) {
 		return "", err
 	}
 	n, doubling := len(rows)-2, len(doubled)-1
-	meaning := "all waits are alike"
+	meaning := "all waits are equal"
 	if factor != 1 {
 		meaning = fmt.Sprintf("each wait is about %.4g%% of the time already waited", 100*(factor-1))
 	}

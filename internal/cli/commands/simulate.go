@@ -109,7 +109,7 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 		columnOf("retries", "retries", found, func(r simulate.Result) (string, any) { return figure(r.TurnedAway) }),
 	}}
 	if slices.ContainsFunc(found, stopped) {
-		a.below = "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n"
+		a.below = "\na trial stops at a wait beyond 292 years; calls and retries are counted until then\n"
 	}
 	return a.write(ctx, l, &q.output)
 }

@@ -88,7 +88,7 @@ func (r *Reader) readTemplate() (t *targets.Template, err error) {
 	}
 	for _, field := range fields {
 		if f := r.run.Flags.Named(field); f != nil && !f.Hidden && !f.WholeRun {
-			return nil, argv.Usagef("{.%[1]s} could be a field or the flag --%[1]s", field).Hint("call the field something else, in the URL and in the file")
+			return nil, argv.Usagef("{.%[1]s} could be a field or the flag --%[1]s", field).Hint("rename the field, in the URL and in the file")
 		}
 	}
 	if e, ok := errors.AsType[*targets.Error](err); ok {
@@ -113,9 +113,9 @@ func (s *Run) withEntry(place string, settings []targets.Setting) (given argv.Se
 				Meant(strings.TrimLeft(setting.Flag, "-"), append(s.Flags.Shown(), "name", "url", "command")).
 				Hint("an entry has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
 		case f.WholeRun:
-			return given, argv.Usagef("%s: it applies to all targets", origin).Hint("give it on the command line: --%s", setting.Flag)
+			return given, argv.Usagef("%s: this flag applies to all targets", origin).Hint("give it on the command line: --%s", setting.Flag)
 		case len(setting.Texts) > 1 && !f.Many:
-			return given, argv.Usagef("%s: it has one value", origin)
+			return given, argv.Usagef("%s: this flag has one value", origin)
 		}
 		for _, text := range setting.Texts {
 			if given, err = given.With(f, text, origin, argv.Entry); err != nil {
@@ -163,7 +163,7 @@ func (s *Run) readTexts() (texts []targets.Text, err error) {
 				text = strings.Join(quotedText().FindAllString(strings.TrimPrefix(text, "jq:"), -1), "")
 			}
 			if targets.HasHole(text) && !slices.Contains(own, f.Name) {
-				return nil, argv.Usagef("%s: {} is filled in the URL or command, -d, -H and --follow", s.Origin(f.Name)).
+				return nil, argv.Usagef("%s: poll fills {} only in the URL or command, -d, -H and --follow", s.Origin(f.Name)).
 					Hint("$name is the name of the target, in a condition and in --print; or give each entry its own %s", f.Name)
 			}
 		}
@@ -210,7 +210,7 @@ func (s *Run) ReadList() (l *elementList, err error) {
 		if id.Reads() {
 			return nil
 		}
-		return argv.Usagef("%s is the same for every element", id).Hint("name a part of the element, such as .id")
+		return argv.Usagef("%s is the same for every element", id).Hint("write a part of the element, such as .id")
 	})
 	if s.Has("expect") {
 		l.Expect = cmp.Or(s.Expect, -1)
@@ -278,7 +278,7 @@ func (l *elementList) withKeys(keys []string, t *Target, template *targets.Templ
 func (l *elementList) Goal(need int, part string) string {
 	of := " of " + l.Each.String()
 	if of == " of ." || of == " of .." {
-		of = " of the answer"
+		of = " of the response"
 	}
 	switch {
 	case l.Known:
@@ -297,7 +297,7 @@ func (l *elementList) Goal(need int, part string) string {
 func (l *elementList) Note(s *Run) string {
 	switch {
 	case l.Known:
-		return "the elements are those of " + s.TargetsFile()
+		return "the elements are from " + s.TargetsFile()
 	case l.Expect > 0:
 		return ""
 	}

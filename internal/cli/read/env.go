@@ -109,9 +109,9 @@ func refuseStdinTwice(l *argv.Line) error {
 func MayShow(e *expr.Expr) error {
 	switch {
 	case e.Reads("ENV"):
-		return argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
+		return argv.Usagef("%s reads the environment, which may hold secrets and is not shown", e)
 	case !e.Reads():
-		return argv.Usagef("%s is the same for every answer", e)
+		return argv.Usagef("%s is the same for every response", e)
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func CompileValue(l *argv.Line, flag, text string) (*expr.Expr, error) {
 // Applies returns a usage error if x reads a variable that targets of this kind never set: the value of x could
 // never change. If element is true, x is evaluated for each element of --each instead of for the whole response.
 func Applies(x *expr.Expr, kind status.Kind, element bool) error {
-	of := map[bool]string{true: "element", false: "answer"}[element]
+	of := map[bool]string{true: "element", false: "response"}[element]
 	for name := range strings.FieldsSeq("gone element . [] isjson body unchanged name exit stdout stderr status event header") {
 		if !x.Reads(name) {
 			continue

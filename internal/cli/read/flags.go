@@ -84,7 +84,7 @@ func several() argv.Flags {
 		{Name: "batch", Value: "N", Default: "1", Set: argv.Parsed(argv.ParseCount(1), func(s *Run, v int) { s.Batch = v }), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
 		{Name: "all", Hidden: true, Not: "any at-least"}, // has no effect, because waiting for all targets is the default
 		{Name: "any", Set: argv.Switch(func(s *Run, on bool) { s.Any = on }), Not: "at-least", Usage: "one SUCCESS is enough"},
-		{Name: "at-least", Value: "N|P%", Default: "all", Set: argv.Text(func(s *Run, v string) { s.AtLeast = v }), Distinctive: true, Usage: "so many SUCCESS are enough; cancel the others"},
+		{Name: "at-least", Value: "N|P%", Default: "all", Set: argv.Text(func(s *Run, v string) { s.AtLeast = v }), Distinctive: true, Usage: "this many SUCCESS are enough; cancel the others"},
 		{Name: "fail-fast", Set: argv.Switch(func(s *Run, on bool) { s.Group.FailFast = on }), Usage: "stop as soon as the goal can no longer be reached"},
 		{Name: "expect", Value: "N", Default: "1", Brief: true, Set: argv.Parsed(argv.ParseCount(0), func(s *Run, v int) { s.Expect = v }), Usage: "fewer targets or elements are an error; 0: none"},
 		{Name: "target-timeout", HasVariable: true, Value: "D", Default: "0 = none", Set: argv.Parsed(argv.ParseDuration, func(s *Run, v time.Duration) { s.Poller.Timeout = v }), Distinctive: true, Usage: "the time for each target, within --timeout"},
@@ -103,7 +103,7 @@ func ofURL() argv.Flags {
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Brief: true, Set: argv.Text(func(s *Run, v string) { s.HTTP.Method = v }), Offers: func() []string { return []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} }, Usage: "the method; GET, or POST with -d"},
 		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Set: argv.Text(inSettings), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
 		{Name: "data-raw", Value: "DATA", Set: argv.Text(inSettings), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
-		{Name: "data-binary", Value: "DATA", Set: argv.Text(inSettings), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; of @FILE with its line breaks"},
+		{Name: "data-binary", Value: "DATA", Set: argv.Text(inSettings), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; @FILE keeps its line breaks"},
 		{Name: "header", HasVariable: true, Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.Header = append(s.Header, v) }), Usage: "a header; @FILE has several, and is read again"},
 		{Name: "user", HasVariable: true, Aliases: []string{"u"}, Value: "USER:PASS", Set: argv.Parsed(parseUser, func(s *Run, v *url.Userinfo) { s.HTTP.User = v }), Not: "oauth2-bearer", Usage: "basic authentication"},
 		{Name: "oauth2-bearer", HasVariable: true, Value: "TOKEN", FromFile: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.Bearer = append(s.Bearer, v) }), Usage: "a bearer token; @FILE is read again when it changes"},
@@ -206,7 +206,7 @@ func parsePid(text string) (int, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 1 {
 		return 0, argv.Usagef("%q is not the number of a process", text).
-			Hint("$! is that of the shell's last background program")
+			Hint("$! is the process of the shell's last background program")
 	}
 	return int(n), nil
 }

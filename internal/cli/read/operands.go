@@ -59,9 +59,9 @@ func kindOfURL(text string) (status.Kind, error) {
 		return status.KindTCP, nil
 	}
 	if !hasScheme {
-		return 0, argv.Usagef("the URL has no scheme").Hint("it begins with http://, https:// or tcp://")
+		return 0, argv.Usagef("the URL has no scheme").Hint("begin the URL with http://, https:// or tcp://")
 	}
-	return 0, argv.Usagef("%s:// is no scheme of poll, which knows http, https and tcp", scheme).Advise("url " + strings.ToLower(scheme))
+	return 0, argv.Usagef("%s:// is not a scheme of poll; the schemes are http, https and tcp", scheme).Advise("url " + strings.ToLower(scheme))
 }
 
 // resolved returns a copy of s with the settings that apply to targets of the given kinds. It drops settings that
@@ -165,7 +165,7 @@ func (p Env) checkCommand(s *Run) error {
 			Advise("switch " + s.Typed[len(s.Typed)-1].Flag.Name + " " + word)
 	case len(s.Operands) > 1 && slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, word):
 		return argv.Usagef("operand 1 would be run as a program, with the rest as its arguments").
-			Hint("a switch such as --json takes no value").Hint("if it is meant: poll -- %s ...", word)
+			Hint("a switch such as --json takes no value").Hint("to run the program %[1]s: poll -- %[1]s ...", word)
 	case slices.Contains(p.Commands, word):
 		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
 			Hint("to run a program of that name: poll ... -- %s", word)
@@ -177,8 +177,8 @@ func (p Env) checkCommand(s *Run) error {
 	if name == "" {
 		return nil
 	}
-	return argv.Usagef("%s comes after the command, so it is an argument of the command, and no flag of poll", name).
-		Advise("middle "+word).Hint("poll %s ... -- %s ...", name, program).Hint("if it is meant for %s: poll -- %s ...", program, program)
+	return argv.Usagef("%s comes after the command, so it is an argument of the command, not a flag of poll", name).
+		Advise("middle "+word).Hint("poll %s ... -- %s ...", name, program).Hint("if the flag is for %s: poll -- %s ...", program, program)
 }
 
 // isValue reports whether the program of the command was probably meant as the value of a flag. This is likely if

@@ -168,7 +168,7 @@ func refuseOfStanza(group presets.Preset) error {
 	for _, p := range group.Stanzas() {
 		for _, setting := range p.Settings {
 			if p.File != "" && setting.Key != "id" {
-				return argv.Usagef("%s: %s is about the whole wait, and preset %s judges other objects, too", setting.At, setting.Key, group.Name).
+				return argv.Usagef("%s: %s is about the whole wait, but preset %s evaluates other objects, too", setting.At, setting.Key, group.Name).
 					Hint("give --%s, or name the stanza alone: %s", setting.Key, p.Name)
 			}
 		}
@@ -212,7 +212,7 @@ func refuseSetting(setting presets.Setting, value string) error {
 	}
 	otherHost := regexp.MustCompile(`^[^?]*(//|\\)|^\s*[A-Za-z][\w+.-]*:`)
 	if value == "none" || otherHost.MatchString(value) {
-		return argv.Usagef("%s: a preset follows a path or a field only; type none, or another host: --follow %s", setting.At, value)
+		return argv.Usagef("%s: a preset can follow only a path or a field; for none or another host: --follow %s", setting.At, value)
 	}
 	if err := (poll.HTTP{URL: "http://localhost/", Follow: value}).Plan().Invalid; err != nil {
 		return argv.Usagef("%s: %w", setting.At, err)
@@ -319,7 +319,7 @@ func unknownPreset(origin, name string, mine []presets.Preset) error {
 		return err.Hint("did you mean %s?", strings.Join(related[:min(len(related), 5)], " or "))
 	}
 	if err.Meant(name, names); len(err.Hints) == 0 {
-		err.Hint("poll presets lists them")
+		err.Hint("poll presets lists the presets")
 	}
 	return err
 }

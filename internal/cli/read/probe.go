@@ -267,7 +267,7 @@ func isJSONDocument(body []byte) bool {
 func parseCookie(text string) (string, error) {
 	if !strings.Contains(text, "=") {
 		return "", argv.Usagef("a cookie is NAME=VALUE; poll reads no file of cookies").
-			Hint("poll sends back the cookies of answers anyway; -H @FILE reads headers, such as Cookie: NAME=VALUE")
+			Hint("poll sends back the cookies of responses anyway; -H @FILE reads headers, such as Cookie: NAME=VALUE")
 	}
 	return strings.Trim(text, "; "), nil
 }

@@ -39,7 +39,7 @@ func (r *Reader) readRules(t *Target) error {
 			return strings.Contains(text, strings.TrimSuffix(s.Each, "[]")+"[") && !strings.Contains(text, "$json")
 		}
 		if s.Each != "" && s.Each != "." && slices.ContainsFunc(given[verdict], isAtList) {
-			s.Note("with %s a path begins at the element, and not at the answer: --%s '.name == \"x\"'", s.Origin("each"), name)
+			s.Note("with %s a path begins at the element, not at the response: --%s '.name == \"x\"'", s.Origin("each"), name)
 		}
 	}
 	t.readGone()
@@ -116,7 +116,7 @@ func readAccept(t *Target) error {
 		return argv.Usagef("%s: poll follows redirects, so the status of a redirect is not that of the response", s.Origin("accept")).
 			Hint("with --max-redirs 0 the redirect is the response")
 	case s.Gone && (has(http.StatusNotFound) || has(http.StatusGone)):
-		return argv.Usagef("%s: 404 and 410 are the SUCCESS of %s, and not responses like others", s.Origin("accept"), s.Origin("gone")).
+		return argv.Usagef("%s: 404 and 410 mean SUCCESS with %s", s.Origin("accept"), s.Origin("gone")).
 			Hint("leave them out of the list")
 	}
 	return nil
@@ -175,7 +175,7 @@ func (r *Reader) readPreset(t *Target) error {
 	}
 	hides := func(arg string) bool { return strings.HasPrefix(arg, "--ignore-not-found") }
 	if t.Kind == status.KindCommand && p.Stanzas() != nil && slices.ContainsFunc(s.Operands, hides) {
-		s.Note("--ignore-not-found hides what does not exist yet, and nothing waits for that: leave it out")
+		s.Note("--ignore-not-found hides objects that do not exist yet: leave the flag out to wait for them")
 	}
 	t.Poller.Rules.Preset = compiled.preset
 	return nil
@@ -233,7 +233,7 @@ func checkStream(t *Target) error {
 		return r.Status == status.Success && (!r.Expr.Reads("exit") || r.Expr.Reads("stdout", "stderr", "body"))
 	}
 	if s.Poller.SuccessThreshold.Times > 1 && !slices.ContainsFunc(rules, matchesLine) {
-		return argv.Usagef("%s counts lines, and $exit is not known of a line", s.Origin("success-threshold"))
+		return argv.Usagef("%s counts lines, but a line has no $exit", s.Origin("success-threshold"))
 	}
 	return nil
 }

@@ -126,7 +126,7 @@ func (r *Reader) Repeated() string {
 	if r.repeats == 0 {
 		return ""
 	}
-	return words.Count(r.repeats, "target") + " given again: each is waited for once"
+	return words.Count(r.repeats, "target") + " given again: poll waits for each target once"
 }
 
 // readEntry returns the target that the entry e describes.
@@ -151,7 +151,7 @@ func (r *Reader) readEntry(e *targets.Entry) (t *Target, err error) {
 	}
 	if s := t.Run; r.run.IsLogged() && s.HTTP.Follow != "" && keepsEnviron(t.Poller.Probe) {
 		return nil, argv.Usagef("%s: the job log keeps the URL that it builds, and $ENV would put a secret into it", s.Origin("follow")).
-			Hint("headers are not kept: -H 'Authorization: Bearer ...'")
+			Hint("the job log keeps no headers: -H 'Authorization: Bearer ...'")
 	}
 	t.Poller.Target = r.nameOf(t)
 	if err := r.checkProgram(t); err != nil {
@@ -252,7 +252,7 @@ func (r *Reader) readSchedule(t *Target) error {
 	if t.Kind != status.KindTCP {
 		check := func(x *expr.Expr) error {
 			if s.Each != "" && (x.Reads("element") || x.Reads("gone")) {
-				return argv.Usagef("with --each it is read from the whole answer, and not from an element").
+				return argv.Usagef("with --each, the wait is read from the whole response, not from an element").
 					Hint("the longest wait of all elements: --retry-after 'jq: [.items[].wait] | max'")
 			}
 			return cmp.Or(MayShow(x), Applies(x, t.Kind, s.Each != ""))

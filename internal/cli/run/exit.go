@@ -245,7 +245,7 @@ func (w *wait) readThen() error {
 		return err
 	}
 	if missing != nil {
-		w.process.Refuse("cannot run", argv.Usagef("%s: poll waits for nothing", missing.Reason).Hint("%s", advice))
+		w.process.Refuse("cannot run", argv.Usagef("%s: poll made no attempt", missing.Reason).Hint("%s", advice))
 		return unrunnableCode(missing)
 	}
 	streams := *w.process.Streams

@@ -84,7 +84,7 @@ func readGoal(s *read.Run, n int, isOpen bool) (least int, err error) {
 			return 0, argv.Usagef("%s: %w", s.Origin("at-least"), err)
 		}
 		return 0, argv.Usagef("%s %s: the number of elements is not known", s.Origin("at-least"), s.AtLeast).
-			Hint("--expect N says how many there are at least, and --targets FILE which")
+			Hint("--expect N gives their minimum, --targets FILE their names")
 	}
 	if least, err = argv.ParseShare(s.AtLeast, n, things); err != nil {
 		return 0, argv.Usagef("%s: %w", s.Origin("at-least"), err)
@@ -101,7 +101,7 @@ func tooFew(s *read.Run, have int) error {
 	}
 	err := argv.Usagef("%s names no target", s.TargetsFile())
 	if s.Expect == 1 {
-		err.Hint("--expect 0 if there may be none")
+		err.Hint("give --expect 0 if there may be no targets")
 	}
 	return err
 }

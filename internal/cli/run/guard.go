@@ -55,7 +55,7 @@ func NewGuard(ctx context.Context, hurry <-chan struct{}, stderr io.Writer) *Gua
 		words, cancel := context.WithTimeout(context.Background(), messageTime)
 		defer cancel()
 		Await(words, func() error {
-			_, err := fmt.Fprintf(stderr, "poll: %v; what was under way is given up\n", cause)
+			_, err := fmt.Fprintf(stderr, "poll: %v; unfinished attempts are given up\n", cause)
 			return err
 		})
 		Exit(ctx, CodeOf(cause))

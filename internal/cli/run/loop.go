@@ -79,7 +79,7 @@ func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) 
 			}
 			for _, note := range goal.Notes {
 				if w.spec.HTTP.Next == "" {
-					w.reporter.Say(note + ": --next EXPR reads it, --expect N says how many elements are enough, --next none if this page is all")
+					w.reporter.Say(note + ": --next EXPR reads the next page, --expect N is the number of elements that are enough, --next none if this page is all")
 				}
 			}
 			for _, warning := range w.learns[0].Warnings() { // w.learns[0] records a whole list

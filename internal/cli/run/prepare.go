@@ -231,7 +231,7 @@ func (w *wait) close(fate resume.Fate) {
 		w.share.Close()
 	}
 	if err := w.log.Close(fate); err != nil {
-		w.reporter.AfterEnd(err.Error() + "; what the file lacks is checked again by a later run")
+		w.reporter.AfterEnd(err.Error() + "; a later run checks the missing part again")
 	}
 }
 
@@ -242,7 +242,7 @@ func warnings(s *read.Run) []string {
 		return notes
 	}
 	if name := s.Misplaced(); name != "" {
-		notes = append(notes, "note: "+name+" comes after --, so it is an argument of the command, and no flag of poll")
+		notes = append(notes, "note: "+name+" comes after --, so it is an argument of the command, not a flag of poll")
 	}
 	line := strings.Join(s.Operands, " ")
 	abouts := []string{"runs:" + line, "runs any:" + strings.Join(s.Operands, "\n")}

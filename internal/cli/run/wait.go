@@ -142,7 +142,7 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value
 	value := result.Value()
 	switch {
 	case value.Exists():
-	case strings.HasPrefix(e.String(), "jq:") && value.Reason == "it gives no value": // as with jq's "empty", which is deliberate
+	case strings.HasPrefix(e.String(), "jq:") && value.Reason == "the program returns no value": // as with jq's "empty", which is deliberate
 		return ui.Nothing(), nil
 	default:
 		near, others := result.Explain().Hints()
@@ -212,7 +212,7 @@ func openShare(s *read.Run, all []*read.Target, note func(string)) (*fleet.Fleet
 		return nil, nil
 	case isUnknown:
 		return nil, argv.Usagef("%s: poll cannot know which limit a command uses", s.Origin("share")).
-			Hint("with --share-key NAME, all with the same NAME keep to one limit, such as --share-key aws-cfn")
+			Hint("give the limit a name: commands with the same --share-key NAME share one limit, such as --share-key aws-cfn")
 	}
 	o := s.Fleet
 	o.Key, o.Secret, o.Note = credentialsOf(all).at, []byte(s.Getenv(shareSecret)), note

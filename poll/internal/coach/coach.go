@@ -191,7 +191,7 @@ func missed(a status.Result, o *status.Observation) string {
 		return ""
 	}
 	other := map[bool]string{true: "$stderr", false: "$stdout"}[x.Reads("stdout")]
-	return "it is true of the other output of the command: write " + other
+	return "the condition is true for the other output of the command: write " + other
 }
 
 //go:embed hints.txt
@@ -245,7 +245,7 @@ func (t *Coach) neverAsked(c ruleCount, kind status.Kind) string {
 		status.KindCustom:  {"every attempt failed"},
 		status.KindTCP:     {"every attempt failed"},
 		status.KindCommand: {"the command never exited with 0"},
-		status.KindHTTP:    {"no answer was HTTP 2xx", "; add `|| $status >= 300` to let such an answer end the wait"},
+		status.KindHTTP:    {"no response was HTTP 2xx", "; add `|| $status >= 300` to let such a response end the wait"},
 	}[kind]
 	switch {
 	case t.hasPages:

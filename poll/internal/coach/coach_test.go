@@ -59,11 +59,11 @@ func TestNotes(t *testing.T) {
 		"decidable once":         {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(200, `{"a":2}`)}, ""},
 		"always unknown":         {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(500, `{"a":1}`)}, "always unknown"},
 		"never tested, URL":      {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, "add `|| $status >= 300`"},
-		"never tested, command":  {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; --accept 0,1 lets the last response count"},
-		"until as well":          {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; --accept 0,1 lets the last response count"},
+		"never tested, command":  {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; --accept 0,1 evaluates the last response, too"},
+		"until as well":          {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, "the command never exited with 0; --accept 0,1 evaluates the last response, too"},
 		"never tested, custom":   {[]string{"until .a==1"}, []status.Observation{poll.Recorded(status.Observation{Failure: &status.Failure{}})}, "until .a==1 was never tested, because every attempt failed"},
 		"asked for patience":     {[]string{"until .a==1", "error-if .b"}, []status.Observation{answered(429, `{}`), answered(200, `{"a":2}`)}, ""},
-		"refused each time":      {[]string{"until .a==1"}, []status.Observation{answered(429, `{"a":1}`)}, "was never tested, because no answer was HTTP 2xx"},
+		"refused each time":      {[]string{"until .a==1"}, []status.Observation{answered(429, `{"a":1}`)}, "was never tested, because no response was HTTP 2xx"},
 		"a preset, none decides": {[]string{"preset", "error-if .a > 1", "until .c > 1"}, []status.Observation{answered(200, `{"a":"x","c":"y"}`)}, "always unknown"},
 	} {
 		var asked status.Rules
@@ -95,13 +95,13 @@ func TestNotes(t *testing.T) {
 func TestHints(t *testing.T) {
 	state := "did you mean .state?"
 	code := "$status is the HTTP status"
-	page := "it is a page of HTML, such as of a login or of another server: is the URL right?"
-	failed := "it is true of what the command printed, but the exit code is 2: if that is not a failure, add --accept 0,2"
-	pending := "it is true of what the command printed, but the exit code is 8: if that is not a failure, write --accept 0,8 instead of $exit"
-	payment := "if .last_payment_error is the end, add --error-if '(.last_payment_error | length) > 0'"
-	stderr := "it is true of the other output of the command: write $stderr"
-	stdout := "error-if: it is true of the other output of the command: write $stdout"
-	text := `$body is the text of an answer that is not JSON: $body contains "done"`
+	page := "the response is an HTML page, such as a login page: is the URL right?"
+	failed := "the condition is true for the output, but the exit code is 2: to accept this code, add --accept 0,2"
+	pending := "the condition is true for the output, but the exit code is 8: to accept this code, write --accept 0,8 instead of $exit"
+	payment := "to end the wait at .last_payment_error, add --error-if '(.last_payment_error | length) > 0'"
+	stderr := "the condition is true for the other output of the command: write $stderr"
+	stdout := "error-if: the condition is true for the other output of the command: write $stdout"
+	text := `$body is the text of a response that is not JSON: $body contains "done"`
 	for name, test := range map[string]struct {
 		rules []string
 		o     []status.Observation

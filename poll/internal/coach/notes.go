@@ -35,7 +35,7 @@ func aboutSuccess(o *status.Observation, v *status.Verdict, met status.Result) (
 	}
 	_, hasNext := meaning.NextLink(o.Header["Link"])
 	if hasNext && o.Within == nil && met.Rule.Expr.Reads("[]") { // RFC 8288, section 3.3
-		notes, v.Advice.Code = append(notes, "the answer is one page of more, as its Link says"), status.AdviceEach
+		notes, v.Advice.Code = append(notes, "the response is one of several pages: its Link names another page"), status.AdviceEach
 	}
 	if o.Code != nil && *o.Code >= http.StatusBadRequest && met.Rule.Expr.Reads("error") && !met.Rule.Expr.Reads("status", ".") {
 		notes = append(notes, fmt.Sprintf("the response is HTTP %d, and $error is only about the connection: $status has the code", *o.Code))
@@ -50,7 +50,7 @@ func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
 	case v.Status == status.Error && isLed:
 		return o.Remarks
 	case v.Advice.Code == status.AdviceStateless:
-		return []string{"the document says no state, and is taken for the result: a condition can say when it is done"}
+		return []string{"the document has no state, so poll takes the document as the result: a condition can describe the end"}
 	case v.Status != status.Success || !o.Good() || meaning.Of(o).Monitor != meaning.MonitorGiven:
 		return nil
 	}
@@ -58,14 +58,14 @@ func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
 	for _, s := range []meaning.Statement{said.State, said.Sign, said.Wrong} {
 		if s.Stage >= meaning.Open {
 			v.Advice.Code = status.AdviceDone
-			return []string{s.String() + ", and any successful response is a SUCCESS, since there is no condition"}
+			return []string{s.String() + ", but without a condition any successful response is SUCCESS"}
 		}
 	}
 	return nil
 }
 
 // contradictions returns a note if the response o contradicts met, the result of a condition for SUCCESS that has
-// matched. An example is ".state is "failed", and .done is true all the same".
+// matched. An example is ".state is "failed", and .done is true anyway".
 //
 // A failed state contradicts every condition. An open state contradicts a condition that no value in the document
 // makes true. If the state is done, or is a word without a known meaning, an error in the document contradicts the
@@ -88,5 +88,5 @@ func contradictions(o *status.Observation, met status.Result) []string {
 	if isNamed := strings.Contains(strings.ToLower(condition.String()), strings.ToLower(name)); isNamed || strings.Contains(s.Path, "[") {
 		return nil
 	}
-	return []string{s.String() + ", and " + condition.String() + " is true all the same"}
+	return []string{s.String() + ", but " + condition.String() + " is true anyway"}
 }

@@ -27,7 +27,7 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 	case o.Start:
 		m.Default = status.Always(h.started(o))
 	case o.Doubt != "" && h.Monitor != MonitorResult: // the user's conditions are not meant for the result of an operation
-		m.Default = status.Always(status.Verdict{Reason: o.Doubt + ": a condition can say that it is the answer"})
+		m.Default = status.Always(status.Verdict{Reason: o.Doubt + ": a condition can accept this response"})
 	case o.Doubt != "" || h.Missing != "":
 		m.Default = status.Always(status.Verdict{Reason: cmp.Or(o.Doubt, h.Missing)})
 	case isStray:
@@ -85,7 +85,7 @@ func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 		m.Allow &^= status.AllowSuccess
 	}
 	if !h.Due {
-		m.WhyNot = "which says nothing of the URL that was given"
+		m.WhyNot = "which is not about the given URL"
 	}
 	if h.Moved || h.Monitor != MonitorGiven {
 		m.Allow &^= status.AllowAbsence
@@ -94,9 +94,9 @@ func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 		m.WhyNotHere = "it redirects to another page, " + h.Redirect
 	}
 	if o.Start && o.Code != nil && o.Next == "" && !isRefused && !h.Renewed {
-		m.DeadEnd, m.Advice = "the start is sent once, and its answer names no URL to follow", h.followAdvice(o)
+		m.DeadEnd, m.Advice = "the start request is sent once, and its response names no URL to follow", h.followAdvice(o)
 		if !o.Good() && *o.Code/100 == 2 { // a 2xx is unsuccessful only because o.Accept does not list it
-			m.DeadEnd, m.Advice = "the start is sent once", status.Advice{Code: status.AdviceAccept, Text: strconv.Itoa(*o.Code)}
+			m.DeadEnd, m.Advice = "the start request is sent once", status.Advice{Code: status.AdviceAccept, Text: strconv.Itoa(*o.Code)}
 		}
 	}
 	return m
@@ -109,24 +109,24 @@ func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 	again := func(why string) status.Verdict { return notReady(v.Reason + why) }
 	switch code := *o.Code; {
 	case h.ShouldRetry != nil && !*h.ShouldRetry:
-		v.Reason += ", and the server says not to ask again"
+		v.Reason += ", and the server asks not to retry"
 	case h.RefusedForLoad(o):
 		return throttled(v.Reason, o.Hint)
 	case code >= 200 && code < 300:
 		return again(", which is not accepted")
 	case h.ShouldRetry != nil:
-		return again(", and the server says to ask again")
+		return again(", and the server asks to retry")
 	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported: // ERROR, because the server will never be able to handle the request
 	case h.Renewed:
 		return again(", and the credentials have changed since")
 	case code == http.StatusNotFound && h.Fresh && h.Monitor != MonitorGiven:
-		return again(", and it may not be there yet")
+		return again(", and the URL may not exist yet")
 	case o.Page > 1 && slices.Contains([]int{http.StatusNotFound, http.StatusGone, http.StatusRequestedRangeNotSatisfiable}, code):
 		return again(", and the list may have become shorter")
 	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusNotModified:
 		return again("")
 	case code == http.StatusSwitchingProtocols:
-		v.Reason += ", after which no HTTP answer comes"
+		v.Reason += ", after which no HTTP response comes"
 	case code >= 300 && code < 400:
 		v.Reason += ", which was not followed"
 		if h.Missing != "" {
@@ -139,14 +139,14 @@ func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 // started returns the verdict for a successful response to the start request: NOT_READY if the response names a URL
 // to follow, otherwise ERROR.
 func (h HTTP) started(o *status.Observation) status.Verdict {
-	answered := "the start was answered with " + codeText(*o.Code)
+	answered := "the response to the start request is " + codeText(*o.Code)
 	switch {
 	case o.Next != "":
 		return notReady("started, now following " + o.Next)
 	case h.Missing != "":
 		return status.Verdict{Status: status.Error, Reason: answered + ", which poll cannot follow: " + h.Missing}
 	}
-	return status.Verdict{Status: status.Error, Reason: answered + ": it names no URL to follow, and no condition matches it",
+	return status.Verdict{Status: status.Error, Reason: answered + ", names no URL to follow, and matches no condition",
 		Advice: h.followAdvice(o)}
 }
 

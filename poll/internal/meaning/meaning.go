@@ -138,7 +138,7 @@ var (
 // is transient, with the parameter timedOut as its reason. Otherwise the run or its caller has ended the attempt: the
 // failure has the kind FailureStopped.
 func Stopped(ctx context.Context, timedOut string) *status.Failure {
-	f := &status.Failure{Kind: status.FailureStopped, Reason: "stopped before there was an answer", Err: context.Cause(ctx)}
+	f := &status.Failure{Kind: status.FailureStopped, Reason: "stopped before a response", Err: context.Cause(ctx)}
 	switch {
 	case errors.Is(f.Err, ErrAttemptTimeout):
 		f.Kind, f.Class, f.Reason = status.FailureTransient, status.ClassTimeout, timedOut

@@ -54,7 +54,7 @@ func (h HTTP) followed(o *status.Observation, said Report, isNamed bool) status.
 	case s.Stage == Open && (s.Raw == "true" || s.Raw == "false"):
 		return notReady(s.String())
 	}
-	v := notReady(s.String() + ", which is no known final state: a condition can say what is")
+	v := notReady(s.String() + ", which is not a known final state: a condition can name the final state")
 	v.Advice = status.Advice{Code: status.AdviceFinalStates, Text: s.Final()}
 	return v
 }
@@ -82,17 +82,17 @@ func (h HTTP) unstated(o *status.Observation, said Report, isNamed bool) status.
 	isEnd := h.Accepted && *o.Code == http.StatusOK && o.Hint == nil && said.IsResult
 	switch {
 	case h.Monitor == MonitorAzure:
-		return undecided(words + ", which does not say whether the operation is done: a condition can")
+		return undecided(words + ", which does not show whether the operation is done: a condition can describe the end")
 	case isWrong && earlier == "":
 		return status.Verdict{Status: status.Error, Reason: withDetail(o, words, said.Wrong, said.Wrong)}
 	case earlier != "" && (isWrong || !isJSON || !isNamed):
-		return undecided(stateless + ", and before it " + earlier + ": a condition can say what is final")
+		return undecided(stateless + ", and before it " + earlier + ": a condition can name the final state")
 	case isProse: // such as "Export is being prepared" or "state: running"
-		return undecided(words + " with a text: a condition can say that it is the end")
+		return undecided(words + " with a text: a condition can describe the end")
 	case isText, len(text) == 0 && *o.Code == http.StatusNoContent:
 		return success
 	case !isJSON, string(text) == "null", string(text) == "false":
-		return undecided(words + " without a document of the operation: a condition can say that it is the end")
+		return undecided(words + " without a document of the operation: a condition can describe the end")
 	case isEnd:
 		success.Reason += " after " + codeText(http.StatusAccepted)
 		return success
@@ -100,7 +100,7 @@ func (h HTTP) unstated(o *status.Observation, said Report, isNamed bool) status.
 		success.Advice.Code = status.AdviceStateless
 		return success
 	}
-	v := undecided(stateless + ": a condition can say when it is done")
+	v := undecided(stateless + ": a condition can describe the end")
 	v.Advice.Code = status.AdviceDone
 	return v
 }

@@ -15,7 +15,7 @@ import (
 
 func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 	const followed, azure, created = meaning.MonitorLocation, meaning.MonitorAzure, meaning.MonitorCreated
-	const stateless = "HTTP 200 OK without a state: a condition can say when it is done"
+	const stateless = "HTTP 200 OK without a state: a condition can describe the end"
 	for _, test := range []struct {
 		monitor meaning.Monitor
 		body    string
@@ -24,7 +24,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		open    string
 	}{
 		// not known to be final
-		{followed, `{"state":"running","progress":20}`, status.NotReady, `.state is "running", which is no known final state: a condition can say what is`, ".state"},
+		{followed, `{"state":"running","progress":20}`, status.NotReady, `.state is "running", which is not a known final state: a condition can name the final state`, ".state"},
 		{followed, `{"provisioningState":"Updating"}`, status.NotReady, `.provisioningState is "Updating"`, ".provisioningState"},
 		{followed, `{"done":false,"name":"operations/7"}`, status.NotReady, ".done is false", ""},
 		{followed, `{"state":"done","error":"No error","errors":"none"}`, status.Success, `.state is "done"`, ""},
@@ -32,23 +32,23 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `[[[[[[{"state":"done"}]]]]]]`, status.NotReady, stateless, ""},
 		{followed, `{"done":null}`, status.NotReady, ".done is null", ".done"},
 		{followed, `{"status":{"build":7}}`, status.NotReady, ".status is {", ".status.NAME"},
-		{followed, `{"status":4,"complete":true}`, status.NotReady, ".status is 4, which is no known final state", ".status==4"},
+		{followed, `{"status":4,"complete":true}`, status.NotReady, ".status is 4, which is not a known final state", ".status==4"},
 		{followed, `{"status":{"state":"RUNNING"}}`, status.NotReady, `.status.state is "RUNNING"`, ".status.state"},
 		{followed, `{"status":{"state":{"state":"done"}}}`, status.NotReady, `.status.state is {"state":"done"}`, ".status.state.NAME"},
 		{followed, `{"status":"done","state":"running"}`, status.NotReady, `.state is "running"`, ".state"},
 		{followed, `{"state":"running","done":true}`, status.NotReady, `.state is "running"`, ".state"},
-		{followed, `{"status":true}`, status.NotReady, ".status is true, which is no known final state", ".status==true"},
+		{followed, `{"status":true}`, status.NotReady, ".status is true, which is not a known final state", ".status==true"},
 		{followed, `{"properties":{"provisioningState":"Updating"}}`, status.NotReady, `.properties.provisioningState is "Updating"`, ".properties.provisioningState"},
 
-		{followed, `Export is being prepared, please wait`, status.NotReady, "HTTP 200 OK with a text: a condition can say that it is the end", ""},
+		{followed, `Export is being prepared, please wait`, status.NotReady, "HTTP 200 OK with a text: a condition can describe the end", ""},
 		{followed, `rows 7`, status.Success, "HTTP 200 OK", ""},
 
 		// not in an envelope
 		{followed, `{"status":"OK","result":{"done":false}}`, status.NotReady, `.result.done is false`, ""},
 		{followed, `{"Status":"Success","operation":{"Phase":"Running"}}`, status.NotReady, `.operation.Phase is "Running"`, ".operation.Phase"},
 		{followed, `{"status":200,"data":{"state":"queued"}}`, status.NotReady, `.data.state is "queued"`, ".data.state"},
-		{azure, `{"id":7}`, status.NotReady, "HTTP 200 OK, which does not say whether the operation is done", ""},
-		{azure, `rows`, status.NotReady, "HTTP 200 OK, which does not say whether the operation is done", ""},
+		{azure, `{"id":7}`, status.NotReady, "HTTP 200 OK, which does not show whether the operation is done", ""},
+		{azure, `rows`, status.NotReady, "HTTP 200 OK, which does not show whether the operation is done", ""},
 
 		{followed, `{"status":"completed","result":{"status":"active"}}`, status.NotReady, `.result.status is "active"`, ".result.status"},
 
@@ -102,7 +102,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		// a sign that the operation is running
 		{followed, `{"percentageComplete":50,"successful":false}`, status.NotReady, ".percentageComplete is 50", ""},
 		{followed, `{"readyToStream":true,"pctComplete":"39.000000"}`, status.NotReady, `.pctComplete is "39.000000"`, ""},
-		{followed, `{"status":"incomplete"}`, status.NotReady, `.status is "incomplete", which is no known final state`, ".status"}, // Airbyte tries again
+		{followed, `{"status":"incomplete"}`, status.NotReady, `.status is "incomplete", which is not a known final state`, ".status"}, // Airbyte tries again
 		{followed, `{"app":{"state":"RUNNING","finalStatus":"UNDEFINED"}}`, status.NotReady, `.app.state is "RUNNING"`, ".app.state"},
 		{followed, `{"state":"FINISHED","finalStatus":"UNDEFINED"}`, status.NotReady, `.finalStatus is "UNDEFINED"`, ".finalStatus"},
 		{created, `{"progress":10}`, status.NotReady, ".progress is 10", ""},
@@ -117,7 +117,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{created, `{"action":{"id":1,"status":"in-progress"}}`, status.NotReady, `.action.status is "in-progress"`, ".action.status"},
 		{created, `{"a":{"b":{"c":{"state":"running"}}}}`, status.NotReady, `.a.b.c.state is "running"`, ".a.b.c.state"},
 		{followed, `{"app":{"state":"RUNNING"}}`, status.NotReady, `.app.state is "RUNNING"`, ".app.state"},
-		{followed, `{"app":{"state":"finished"}}`, status.NotReady, `.app.state is "finished", which may be about something else: a condition can say when it is done`, ""},
+		{followed, `{"app":{"state":"finished"}}`, status.NotReady, `.app.state is "finished", which may be about something else: a condition can describe the end`, ""},
 		{followed, `{"state":"done","owner":{"state":"failed"}}`, status.Success, `.state is "done"`, ""},
 
 		// a separate flag, and members inside the result
@@ -133,7 +133,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"status":"completed","failures":[{"id":7}]}`, status.Error, `.status is "completed", but .failures is`, ""},
 		{followed, `{"status":"done","failures":[],"error_code":"0","errorMessage":null,"errorCount":0,"hasErrors":false,"failure_reason":""}`,
 			status.Success, `.status is "done"`, ""},
-		{followed, `{"status":"completed","conclusion":"action_required"}`, status.NotReady, `.conclusion is "action_required", which is no known final state`, ".conclusion"},
+		{followed, `{"status":"completed","conclusion":"action_required"}`, status.NotReady, `.conclusion is "action_required", which is not a known final state`, ".conclusion"},
 		{followed, `{"status":"completed","result":"succeededWithIssues"}`, status.NotReady, `.result is "succeededWithIssues"`, ".result"},
 		{followed, `{"status":"COMPLETED","conclusion":"NEUTRAL"}`, status.Success, `.status is "COMPLETED"`, ""},
 		{followed, `{"status":"completed","result":"success","conclusion":"skipped"}`, status.Success, `.status is "completed"`, ""},
@@ -155,9 +155,9 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"state":"done"`, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{followed, ``, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{created, ``, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
-		{followed, `state: running`, status.NotReady, "HTTP 200 OK with a text: a condition can say that it is the end", ""},
-		{followed, `still running`, status.NotReady, "HTTP 200 OK with a text: a condition can say that it is the end", ""},
-		{followed, `not done`, status.NotReady, "HTTP 200 OK with a text: a condition can say that it is the end", ""},
+		{followed, `state: running`, status.NotReady, "HTTP 200 OK with a text: a condition can describe the end", ""},
+		{followed, `still running`, status.NotReady, "HTTP 200 OK with a text: a condition can describe the end", ""},
+		{followed, `not done`, status.NotReady, "HTTP 200 OK with a text: a condition can describe the end", ""},
 		{followed, `report ready`, status.Success, "HTTP 200 OK", ""},
 		{followed, `{"finished":true,"passed":false}`, status.Error, `.finished is true, but .passed is false`, ""},
 		{followed, `{"status":"done","returnCode":2}`, status.Error, `.status is "done", but .returnCode is 2`, ""},
@@ -297,7 +297,7 @@ func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 		{`until .state == "done"`, `{"state":"queued"}`, `.state is "queued", want == "done"`},
 		{`until .state == "done"`, `{"id":7}`, `.state is missing, want == "done"`},
 		{`until .state == "done"`, `{"status":"Running","state":"queued"}`, `.state is "queued", want == "done"`},
-		{`error-if .state == "burnt"`, `{"state":"queued"}`, `.state is "queued", which is no known final state: a condition can say what is`},
+		{`error-if .state == "burnt"`, `{"state":"queued"}`, `.state is "queued", which is not a known final state: a condition can name the final state`},
 		{`error-if .state == "burnt"`, `{"status":"Running"}`, `.status // `},
 	} {
 		o := answered(200, test.body)

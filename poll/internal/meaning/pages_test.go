@@ -242,17 +242,17 @@ func TestClassifyElement(t *testing.T) {
 		{[]ruleLine{until(`$name == "job-1"`)}, `1`, status.Present, status.Success, `$name is "job-1"`},
 		{[]ruleLine{until(`$gone`), failed}, `{"state":"new"}`, status.Present, status.NotReady, `$gone is false, want true`},
 
-		{[]ruleLine{done, failed}, ``, status.Missing, status.NotReady, `it is not in the answer`},
-		{[]ruleLine{until(`.state != "running"`), until(`$attempt >= 0`)}, ``, status.Missing, status.NotReady, `it is not in the answer`},
-		{[]ruleLine{until(`$status == 200`), until(`!$gone`)}, ``, status.Missing, status.NotReady, `it is not in the answer`},
+		{[]ruleLine{done, failed}, ``, status.Missing, status.NotReady, `the element is not in the response`},
+		{[]ruleLine{until(`.state != "running"`), until(`$attempt >= 0`)}, ``, status.Missing, status.NotReady, `the element is not in the response`},
+		{[]ruleLine{until(`$status == 200`), until(`!$gone`)}, ``, status.Missing, status.NotReady, `the element is not in the response`},
 
-		{[]ruleLine{done, {Status: status.Error, Expr: `.state != "new"`}}, ``, status.UnknownPresence, status.NotReady, `.state is unknown: the answer holds no list`},
+		{[]ruleLine{done, {Status: status.Error, Expr: `.state != "new"`}}, ``, status.UnknownPresence, status.NotReady, `.state is unknown: the response holds no list`},
 		{[]ruleLine{done, {Status: status.Throttled, Expr: `$body contains "limit"`}}, ``, status.UnknownPresence, status.Throttled, `$body is "{\"limit\":3,\"jobs\":[]}"`},
 
-		{[]ruleLine{done, until(`$attempt >= 0`)}, ``, status.Gone, status.NotReady, `it is no longer in the answer`},
-		{[]ruleLine{until(`$status == 200`)}, ``, status.Gone, status.NotReady, `it is no longer in the answer`},
+		{[]ruleLine{done, until(`$attempt >= 0`)}, ``, status.Gone, status.NotReady, `the element is no longer in the response`},
+		{[]ruleLine{until(`$status == 200`)}, ``, status.Gone, status.NotReady, `the element is no longer in the response`},
 		{[]ruleLine{until(`$gone or .state == "done"`)}, ``, status.Gone, status.Success, `$gone is true`},
-		{[]ruleLine{until(`$gone and .state == "done"`)}, ``, status.Gone, status.NotReady, `it is no longer in the answer`},
+		{[]ruleLine{until(`$gone and .state == "done"`)}, ``, status.Gone, status.NotReady, `the element is no longer in the response`},
 		{[]ruleLine{until(`$gone`), {Status: status.Error, Expr: `$gone`}}, ``, status.Gone, status.Error, `$gone is true`},
 	} {
 		o := observedElement(test.element, test.presence)

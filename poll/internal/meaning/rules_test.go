@@ -43,8 +43,8 @@ func TestAccept(t *testing.T) {
 		"of a 0 that is not accepted":    {[]int{8}, exited(0, `{"state":"done"}`, ""), []string{`until .state == "done"`}, "NOT_READY: exit code 0, which is not accepted"},
 		"by a code that is not accepted": {[]int{200}, answered(473, ""), []string{`until $status == 473`}, "SUCCESS: $status is 473"},
 		"wrong usage that is accepted":   {[]int{0, 2}, exited(2, `{}`, "error: unknown flag: --x"), []string{`until .ok`}, "NOT_READY: .ok is missing, want a value"},
-		"a 404 of another page":          {[]int{200, 404}, moved, nil, "NOT_READY: HTTP 404 Not Found after a redirect to /login, which says nothing of the URL that was given"},
-		"a start":                        {[]int{429}, begun, nil, "ERROR: the start was answered with HTTP 429 Too Many Requests: it names no URL to follow, and no condition matches it"},
+		"a 404 of another page":          {[]int{200, 404}, moved, nil, "NOT_READY: HTTP 404 Not Found after a redirect to /login, which is not about the given URL"},
+		"a start":                        {[]int{429}, begun, nil, "ERROR: the response to the start request is HTTP 429 Too Many Requests, names no URL to follow, and matches no condition"},
 		"a failure":                      {[]int{200}, failed(status.FailureTransient), nil, "NOT_READY: no answer"},
 		"no code":                        {[]int{200}, custom("", nil), nil, "SUCCESS: the probe reports no failure"},
 	} {
@@ -218,10 +218,10 @@ func TestClassify(t *testing.T) {
 		"nor a negated one":                   {rules: []string{`until !(.state == "pending")`}, o: answered(200, `<html>`), want: status.NotReady},
 		"a truncated body is not JSON": {rules: []string{`until .a==1`}, o: with(answered(200, `{"a":1}`), func(o *status.Observation) {
 			o.Truncated, o.Size = true, 100
-		}), want: status.NotReady, reason: "longer than the part of it that poll keeps"},
+		}), want: status.NotReady, reason: "longer than the part that poll keeps"},
 		"nor is it known not to be JSON": {rules: []string{`until $isjson == false`, `error-if $isjson`}, o: with(answered(200, `{"a":`), func(o *status.Observation) {
 			o.Truncated, o.Size = true, 100
-		}), want: status.NotReady, reason: "longer than the part of it that poll keeps"},
+		}), want: status.NotReady, reason: "longer than the part that poll keeps"},
 		"nor is a line of stderr": {rules: []string{`until !$isjson`, `until $isjson == false`}, o: status.Observation{Kind: status.KindCommand, Protocol: meaning.Command{}, Stderr: []byte("warning"),
 			Message: true}, want: status.NotReady, reason: "the line is of stderr"},
 
@@ -230,12 +230,12 @@ func TestClassify(t *testing.T) {
 		"403 with a hint":          {o: with(answered(403, ""), hint), want: status.Throttled},
 		"403, rate limit used up":  {o: with(answered(403, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{Exhausted: true} }), want: status.Throttled},
 		"403 of GitHub's":          {o: answered(403, `{"message":"You have exceeded a secondary rate limit."}`), want: status.Throttled},
-		"another protocol":         {o: answered(101, ""), want: status.Error, reason: "after which no HTTP answer comes"},
+		"another protocol":         {o: answered(101, ""), want: status.Error, reason: "after which no HTTP response comes"},
 		"a redirect, not followed": {o: answered(302, ""), want: status.Error, reason: "not followed"},
 
 		"a choice of pages":          {o: answered(300, ""), want: status.Error, reason: "HTTP 300 Multiple Choices, which was not followed"},
-		"500, not to be asked again": {o: with(answered(500, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{ShouldRetry: new(false)} }), want: status.Error, reason: "not to ask again"},
-		"400, to be asked again":     {o: with(answered(400, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{ShouldRetry: new(true)} }), want: status.NotReady, reason: "to ask again"},
+		"500, not to be asked again": {o: with(answered(500, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{ShouldRetry: new(false)} }), want: status.Error, reason: "asks not to retry"},
+		"400, to be asked again":     {o: with(answered(400, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{ShouldRetry: new(true)} }), want: status.NotReady, reason: "asks to retry"},
 		"429, to be asked again":     {o: with(answered(429, ""), func(o *status.Observation) { o.Protocol = meaning.HTTP{ShouldRetry: new(true)} }), want: status.Throttled},
 
 		"no answer, != of the body": {rules: []string{`error-if $body != "ok"`}, o: failed(status.FailureTransient), want: status.NotReady},
@@ -258,9 +258,9 @@ func TestClassify(t *testing.T) {
 		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), start), want: status.Error, reason: "names no URL to follow", advice: status.AdviceFollow, final: true},
 		"start, nothing to follow and why": {o: with(answered(202, ""), func(o *status.Observation) {
 			o.Start, o.Protocol = true, meaning.HTTP{Missing: ".url is null"}
-		}), want: status.Error, reason: "the start was answered with HTTP 202 Accepted, which poll cannot follow: .url is null", final: true},
-		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), start), want: status.Error, reason: "$status is 200; the start is sent once", advice: status.AdviceFollow, final: true},
-		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), start), want: status.Error, reason: "the start is sent once", advice: status.AdviceFollow, final: true},
+		}), want: status.Error, reason: "the response to the start request is HTTP 202 Accepted, which poll cannot follow: .url is null", final: true},
+		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), start), want: status.Error, reason: "$status is 200; the start request is sent once", advice: status.AdviceFollow, final: true},
+		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), start), want: status.Error, reason: "the start request is sent once", advice: status.AdviceFollow, final: true},
 		"start, not ready, followed": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), func(o *status.Observation) {
 			o.Start, o.Next = true, "https://host/ops/1"
 		}), want: status.NotReady},

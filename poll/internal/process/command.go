@@ -108,7 +108,7 @@ func (s *Session) Run(ctx context.Context, tell func(status.Observation) (enough
 	}
 	obs.Ended = s.Stream && decided == nil
 	if decided == nil && !stopped && !s.Foreground && c.outputs.isHeld() { // after a line has decided, another goroutine may still write to the outputs
-		obs.Remarks = append(obs.Remarks, "what "+s.name()+" left running held its output, and was ended")
+		obs.Remarks = append(obs.Remarks, "a process that "+s.name()+" left running held its output, and was ended")
 	}
 	if isClosed(c.exited) && !c.empty() {
 		s.left = append(s.left, &child{cmd: c.cmd, group: c.group}) // a copy without the outputs, so that their memory can be released

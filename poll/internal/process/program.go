@@ -14,7 +14,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-const noDir = "the directory to run it in does not exist"
+const noDir = "the working directory does not exist"
 
 // Check implements the Check method of poll.Command. It returns an error if MaxBody is negative, or if the program
 // cannot be run because it is missing, is not executable, or cannot receive its arguments.
@@ -66,7 +66,7 @@ func (c Command) notRun(path string, err error) *status.Failure {
 	}
 	switch why := whyNever(errno); {
 	case errors.Is(err, exec.ErrDot):
-		failure := c.notFound(`the one in the current directory is .\` + path + ", and one in PATH then needs its whole path")
+		failure := c.notFound(`write .\` + path + " for the program in the current directory, or the whole path of a program in PATH")
 		failure.Err = exec.ErrDot
 		return failure
 	case filepath.IsAbs(path) && isDir(path):
@@ -91,7 +91,7 @@ func (c Command) whatIsMissing(path string) string {
 	if _, err := os.Stat(path); err != nil || !filepath.IsAbs(path) {
 		return ""
 	}
-	return "it is there, but the interpreter or loader that it names is not"
+	return "the file exists, but its interpreter or loader does not"
 }
 
 // notFound returns the failure of a program that cannot be run. why is the reason, or "" if the program is missing.

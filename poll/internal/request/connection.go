@@ -22,7 +22,7 @@ import (
 const maxAsks = 4
 
 // errSentAgain is the reason for canceling a request that net/http was about to send again.
-var errSentAgain = errors.New("the server closed the connection, or refused the request")
+var errSentAgain = errors.New("the server closed the connection, or rejected the request")
 
 // A delivery limits how often net/http sends one request: at most twice if its method is safe, otherwise once. It
 // also records whether the request was sent at all.

@@ -124,7 +124,7 @@ var meanings = [...]struct {
 	{[]error{syscall.ECONNREFUSED, syscall.Errno(10061)}, "", "connection refused", status.ClassRefused},
 	{[]error{syscall.ENOENT}, "", "no such socket", status.ClassRefused},
 	{[]error{syscall.ETIMEDOUT, syscall.Errno(10060), os.ErrDeadlineExceeded}, "", "timed out", status.ClassTimeout},
-	{[]error{io.EOF, io.ErrUnexpectedEOF}, "", "connection closed without an answer", status.ClassReset},
+	{[]error{io.EOF, io.ErrUnexpectedEOF}, "", "connection closed without a response", status.ClassReset},
 	{[]error{syscall.ECONNRESET, syscall.Errno(10054), syscall.EPIPE, syscall.Errno(10058)}, "", "", status.ClassReset},
 	{[]error{syscall.ECONNABORTED, syscall.Errno(10053), errSentAgain}, "", "", status.ClassReset},
 	{nil, "server gave HTTP response to HTTPS client", notTLS, status.ClassTLS},

@@ -25,7 +25,7 @@ type follow struct{ reference }
 func parseFollow(s string, opts ...expr.Option) (follow, error) {
 	r, err := parseReference(s, []string{"", "auto", "none", "self"}, opts...)
 	if err == nil && r.explicit() && r.texts == nil && !r.varies() {
-		err = fmt.Errorf("%s is the same for every answer, and names no URL", s)
+		err = fmt.Errorf("%s is the same for every response, and names no URL", s)
 	}
 	return follow{r}, err
 }
@@ -91,7 +91,7 @@ func (c *client) headerLink(a *answer, kind meaning.Monitor) (l link, problem er
 		if err == nil {
 			return link{to, l.monitor, l.source}, problem
 		}
-		problem = fmt.Errorf("%s ignored: it %w", l.source, err)
+		problem = fmt.Errorf("%s ignored: the URL %w", l.source, err)
 	}
 	return link{}, problem
 }
@@ -157,12 +157,12 @@ func parseReference(s string, words []string, opts ...expr.Option) (reference, e
 }
 
 // inBraces is the hint for users who build a URL with jq's string interpolation.
-const inBraces = "values of a URL stand in braces, as in /jobs/{.id} or {$header.Location}status"
+const inBraces = "write values in a URL in braces, as in /jobs/{.id} or {$header.Location}status"
 
 // errShown is the error for an environment variable outside of a URL's query. A variable may hold a secret, but poll
 // shows the other parts of URLs.
-var errShown = errors.New("a variable of the environment can stand only in the query of a URL in braces, " +
-	"as in /jobs/{.id}?key={$ENV.KEY}: the rest of a URL is shown")
+var errShown = errors.New("an environment variable is only allowed in the query of a URL in braces, " +
+	"as in /jobs/{.id}?key={$ENV.KEY}: poll shows the rest of a URL")
 
 // parseURLReference parses s, a URL with expressions in braces.
 func parseURLReference(s string, opts ...expr.Option) (reference, error) {
@@ -251,7 +251,7 @@ func (r reference) resolve(c *client, from location, env *expr.Env, read reader)
 	case err == nil:
 		return to, nil
 	case r.texts != nil: // the URL can hold secrets
-		return location{}, fmt.Errorf("the URL that it builds %w", err)
+		return location{}, fmt.Errorf("the built URL %w", err)
 	}
 	return location{}, fmt.Errorf("the value of %s %w", r.source, err)
 }

@@ -134,7 +134,7 @@ func (c *client) renew(ctx context.Context, next call, refused bool) (changed bo
 	fields, err := c.Refresh(c.request(ctx, next), refused)
 	fields, malformed := checkHeader(fields)
 	if err = cmp.Or(err, malformed); err != nil {
-		remark = "not all of the header is renewed: " + redact(err.Error(), c.secrets())
+		remark = "not all header fields are renewed: " + redact(err.Error(), c.secrets())
 	}
 	for name, values := range fields {
 		if slices.Equal(c.header[name], values) {

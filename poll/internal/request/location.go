@@ -115,7 +115,7 @@ func ParseURL(s string) (*url.URL, error) {
 		return nil, errors.New("the URL has no host")
 	}
 	if _, err := net.LookupPort("tcp", u.Port()); u.Port() != "" && err != nil {
-		return nil, fmt.Errorf("%s is no port", u.Port())
+		return nil, fmt.Errorf("%s is not a port", u.Port())
 	}
 	return u, nil
 }

@@ -117,7 +117,7 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 	case started:
 		o.Kind, o.Start = status.KindHTTP, true
 		o.Failure = fail(status.FailureMayHaveStarted,
-			"the request that starts the operation is sent once, and its answer names no URL to follow", nil)
+			"the start request is sent once, and its response names no URL to follow", nil)
 		o.Failure.Advice.Code = status.AdviceFollow
 	case fetching:
 		a.Tell = nil // the result is read as one document, even if it is sent as a stream
@@ -240,7 +240,7 @@ func (s *step) findLink(ctx context.Context, o *seen, got *answer) {
 func (s *step) goTo(l link, o *seen) {
 	s.At, s.Monitor, s.Phase, s.Accepted = l.to, l.monitor, following, false
 	o.Next = urlName(l.to.url)
-	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Next, l.source))
+	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, named by %s", o.Next, l.source))
 }
 
 // isElsewhere reports whether a 303 redirected the request for a status document to another document. A 303 in
@@ -260,7 +260,7 @@ func (s *step) doubt(got *answer) string {
 	}
 	n := len(got.asked.redirects)
 	if n == 0 {
-		return "the answer is an HTML page"
+		return "the response is an HTML page"
 	}
 	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be a login page", got.asked.redirects[n-1].code, urlName(got.asked.at.url))
 }
@@ -305,7 +305,7 @@ func (s *step) start(ctx context.Context, a Attempt) seen {
 	}
 	switch f := got.Failure; f.Kind {
 	case status.FailureTransient:
-		words := "the operation may have started, the answer was lost: " + f.Reason
+		words := "the operation may have started, but the response was lost: " + f.Reason
 		o.Failure = fail(status.FailureMayHaveStarted, words, f.Err)
 	case status.FailureStopped:
 		o.Failure = fail(status.FailureStopped, f.Reason+"; the operation may have started", f.Err)
@@ -335,7 +335,7 @@ func (s *step) started(ctx context.Context, o *seen, got *answer) {
 		remarkRedirect(o, got)
 	case mayHaveStarted(got.code):
 		o.Failure = fail(status.FailureMayHaveStarted, fmt.Sprintf("the operation may have started: "+
-			"the request that starts it was answered with HTTP %d %s", got.code, http.StatusText(got.code)), nil)
+			"the response to the start request is HTTP %d %s", got.code, http.StatusText(got.code)), nil)
 	}
 }
 
@@ -358,8 +358,8 @@ func mayHaveStarted(code int) bool {
 // what to do, because the target may be the new address, the result or a login page.
 func remarkRedirect(o *seen, got *answer) {
 	if to, err := got.asked.at.resolve(got.Header.Get("Location"), true); err == nil {
-		o.Remarks = append(o.Remarks, fmt.Sprintf("it names %s: send the request there if that is its new address; "+
-			"if it is the result or its status, look there", urlName(to.url)))
+		o.Remarks = append(o.Remarks, fmt.Sprintf("the redirect leads to %s: if that is the new address, send the request there; "+
+			"if that is the result or the status, wait for that URL", urlName(to.url)))
 	}
 }
 
@@ -388,7 +388,7 @@ func (s *step) resultLocation(document []byte) (location, error) {
 	case reference != "":
 		return s.client.refer(s.At, reference)
 	case !isText && operation.ResourceLocation != nil:
-		return location{}, errors.New("is no text")
+		return location{}, errors.New("is not text")
 	}
 	switch s.client.Method {
 	case http.MethodPut, http.MethodPatch:

@@ -76,10 +76,10 @@ func (c *client) after(ctx context.Context, a *answer, n int, seen map[string]in
 		a.Complete = true // a list whose end names itself, so there is nothing more to read
 		return location{}, nil
 	} else if loop {
-		err = fmt.Errorf("it names page %d as the next one: a loop", earlier)
+		err = fmt.Errorf("the page names page %d as the next page: a loop", earlier)
 	} else if n == maxPages {
-		err = fmt.Errorf("it names another one, and at most %d are read: "+
-			"ask for longer pages, or for fewer elements", maxPages)
+		err = fmt.Errorf("the page names another page, but poll reads at most %d: "+
+			"request longer pages, or fewer elements", maxPages)
 	}
 	return to, err
 }
@@ -97,7 +97,7 @@ func (c *client) page(ctx context.Context, next call) (a *answer) {
 		}
 	}
 	if a.Good() && !isPage(a) {
-		return failed(fail(status.FailureTransient, "it is no JSON", nil), a.asked)
+		return failed(fail(status.FailureTransient, "the page is not JSON", nil), a.asked)
 	}
 	return a
 }
@@ -170,8 +170,8 @@ func parsePager(s string, opts ...expr.Option) (*pager, error) {
 	}
 	r, err := parseReference(s, []string{"auto"}, opts...)
 	if err == nil && r.explicit() && !r.varies() { // the error does not repeat s, because a URL can hold secrets
-		err = errors.New("the expression for the next page is the same on every page: it takes an expression, " +
-			"in a URL one in braces, as in ?page_token={.next}")
+		err = errors.New("the expression for the next page is the same on every page: write a part of the page, such as .next, " +
+			"or in a URL ?page_token={.next}")
 	}
 	return &pager{reference: r}, err
 }
@@ -239,7 +239,7 @@ func (p *pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 	}
 	value, err := TextOf(x, got)
 	if err == nil && p.texts == nil && !isURL(value) {
-		err = fmt.Errorf("the value of %s is neither a URL nor a path: if it is a parameter, ?NAME={%s} says which", x, x)
+		err = fmt.Errorf("the value of %s is neither a URL nor a path: if the value is a parameter, write ?NAME={%s}", x, x)
 	}
 	return value, err
 }

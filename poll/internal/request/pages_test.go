@@ -67,7 +67,7 @@ func TestParsePager(t *testing.T) {
 		`"2"`:                        "the same on every page",
 		".url + $ENV.KEY":            "",
 		"?after={.next}{":            "is not closed",
-		"/{$ENV.KEY}?after={.next}":  "can stand only in the query",
+		"/{$ENV.KEY}?after={.next}":  "only allowed in the query",
 		"?after={.next==}":           "in braces: ",
 		"https://h:x/?after={.next}": "malformed URL",
 	} {
@@ -92,7 +92,7 @@ func TestParsePager(t *testing.T) {
 func TestTooManyPages(t *testing.T) {
 	for pages, want := range map[int]string{
 		1000: "",
-		1001: "it names another one, and at most 1000 are read: ask for longer pages, or for fewer elements",
+		1001: "the page names another page, but poll reads at most 1000: request longer pages, or fewer elements",
 	} {
 		asked := 0
 		s := newTestSession(t, Request{URL: "http://h/?n=1", Next: ".next", Transport: serve(func(*http.Request) reply {

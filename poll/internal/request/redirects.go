@@ -73,7 +73,7 @@ func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
 	}
 	switch {
 	case errors.Is(err, ErrUntrusted):
-		words := fmt.Sprintf("redirected by %d to %s, which was not followed: it %s", r.code, urlName(r.to.url), err)
+		words := fmt.Sprintf("redirected by %d to %s, which was not followed: the redirect %s", r.code, urlName(r.to.url), err)
 		return nil, fail(status.FailureHopeless, words, err)
 	case err != nil:
 		return nil, nil

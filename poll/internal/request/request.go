@@ -82,7 +82,7 @@ func (r *Request) complete() (err error) {
 	}
 	switch {
 	case r.Method != "" && !isToken(r.Method):
-		return fmt.Errorf("%q is no HTTP method", r.Method)
+		return fmt.Errorf("%q is not an HTTP method", r.Method)
 	case r.MaxBody < 0:
 		return errors.New("the limit of the body is negative")
 	case r.Stream && r.Next != "" && r.Next != "none":
@@ -110,7 +110,7 @@ func checkHeader(header http.Header) (http.Header, error) {
 	out := header
 	for name, values := range header {
 		if !isToken(name) {
-			return nil, fmt.Errorf("%q is no header name", name)
+			return nil, fmt.Errorf("%q is not a header name", name)
 		}
 		key := textproto.CanonicalMIMEHeaderKey(name)
 		for _, v := range values {
@@ -120,7 +120,7 @@ func checkHeader(header http.Header) (http.Header, error) {
 			case strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 				return nil, fmt.Errorf("the value of header %s contains a line break or another control character", name)
 			case key == "Host" && strings.ContainsAny(v, " \t/?#@\\"):
-				return nil, errors.New("the value of header Host is no host")
+				return nil, errors.New("the value of header Host is not a host")
 			}
 		}
 		if key != name {

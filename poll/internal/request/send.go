@@ -152,14 +152,14 @@ func (c *client) read(a *answer, resp *http.Response) (err error) {
 	coding := resp.Header.Get("Content-Encoding")
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &safeError{words: fmt.Sprintf("the answer breaks off after %d bytes", a.Size), cause: err}
+		return &safeError{words: fmt.Sprintf("the response ends early, after %d bytes", a.Size), cause: err}
 	case err != nil:
 		return err
 	case len(c.header["Range"]) > 0:
 	case a.code == http.StatusPartialContent:
-		return errors.New("HTTP 206 Partial Content, but the request asked for the whole")
+		return errors.New("HTTP 206 Partial Content, but the request was for the whole")
 	case len(c.header["Accept-Encoding"]) == 0 && a.Good() && a.Size > 0 && coding != "" && coding != "identity":
-		return errors.New("the answer has an encoding that the request did not ask for")
+		return errors.New("the response has an encoding that the request did not accept")
 	}
 	return nil
 }
