@@ -146,8 +146,11 @@ func (v *view) markOf(row *Row, now time.Time) string {
 // step. The bar's column has the width bars, or is missing if bars is 0.
 func (v *view) numbers(row *Row, now time.Time, bars int) string {
 	age, usual := clock(v.board.age(row, now)), v.forecast(row, now)
-	if v.isNarrow() {
+	switch {
+	case v.isNarrow() && v.board.single():
 		return age
+	case v.isNarrow():
+		return fmt.Sprintf("%5s", age)
 	}
 	text := fmt.Sprintf("%6s", age)
 	if row.n == 0 || len(v.board.lists) == 0 { // an element of a list has no attempts of its own
@@ -159,8 +162,12 @@ func (v *view) numbers(row *Row, now time.Time, bars int) string {
 	if usual != "" {
 		text += ", " + usual
 	}
+	bar := row.progress.bar(v.glyphs)
+	if row.ending == poll.Succeeded && row.progress.share < 1 { // the last progress was seen before the end
+		bar = ""
+	}
 	if bars > 0 {
-		text += "  " + pad(row.progress.bar(v.glyphs), bars)
+		text += "  " + pad(bar, bars)
 	}
 	if row.n == 0 && !row.over() {
 		text += "  " + pad(row.next(now), phaseWidth)

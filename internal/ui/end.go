@@ -21,6 +21,7 @@ type end struct {
 	limit         string        // the limit that ended the wait; "" if a verdict ended it
 	again         bool          // whether the user may run the same command again
 	in            time.Duration // how long the server requires the user to wait first
+	lasted        time.Duration // for a single target with a threshold, how long the verdict lasted; otherwise 0
 	isSlice       bool          // whether the same command then continues the wait (--slice)
 }
 
@@ -52,6 +53,9 @@ func (v *view) end(o *poll.Outcome, s *poll.Summary, now time.Time) end {
 	}
 	e := endOf(o)
 	e.goal = goal
+	if s == nil && byVerdict(o.Ending) && len(v.board.rows) > 0 {
+		e.lasted = v.board.rows[0].lasted
+	}
 	if e.again = isOpen(o.Ending) && v.cfg.Again != nil && v.cfg.Again(); !e.again {
 		return e
 	}
@@ -109,7 +113,11 @@ func (e end) line(p term.Palette) string {
 			again += " in " + words.Short(e.in)
 		}
 	}
-	return joined(": ", text+" in "+clock(e.Elapsed), p.Paint(term.Bad, e.limit), oneLine(reasonAtEnd(e.Outcome)), again)
+	reason := oneLine(reasonAtEnd(e.Outcome))
+	if e.lasted > 0 {
+		reason += " (for " + clock(e.lasted) + ")"
+	}
+	return joined(": ", text+" in "+clock(e.Elapsed), p.Paint(term.Bad, e.limit), reason, again)
 }
 
 // Limits for the lines at the end. If there are few targets, the lines name all of them.

@@ -28,7 +28,7 @@ func replay(r *Reporter, events []poll.Event, before func(n int)) {
 	}
 	for i, ev := range events {
 		ev.At, ev.State.Began, ev.Deadline, ev.State.Due = shift(ev.At), shift(ev.State.Began), shift(ev.Deadline), shift(ev.State.Due)
-		ev.State.Heard = shift(ev.State.Heard)
+		ev.State.Heard, ev.State.Since = shift(ev.State.Heard), shift(ev.State.Since)
 		if ev.Origin != nil {
 			place := *ev.Origin
 			place.ClosedUntil = shift(place.ClosedUntil)

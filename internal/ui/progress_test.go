@@ -123,19 +123,21 @@ func TestProgress_golden(t *testing.T) {
 }
 
 // A table has a column for progress where there is any, and the bar of many targets has
-// nothing to do with it.
+// nothing to do with it. A target that is done has no bar of an earlier response.
 func TestGroupLive_progress(t *testing.T) {
-	answers := []string{`{"progress":12}`, `{"progress":"3/10"}`, `{}`, `{"progress":"waiting for a node"}`}
+	answers := []string{`{"progress":12}`, `{"progress":"3/10"}`, `{}`, `{"progress":"waiting for a node"}`, `{"progress":40}`}
 	synctest.Test(t, func(t *testing.T) {
 		m := newTerminal(t, 110, 40)
-		r := New(Config{Streams: m.streams(), Targets: 4, Goal: allOf(4)})
+		r := New(Config{Streams: m.streams(), Targets: 5, Goal: allOf(5)})
 		for n, answer := range answers {
 			r.Event(poll.Event{Kind: poll.EventAttempt, N: n + 1, Target: fmt.Sprint("job-", n), State: poll.State{Attempts: 1}, At: time.Now(),
 				Observation: httpAnswer(200, answer), Verdict: notReady(`.state is "running", want == "done"`)})
 		}
+		r.Event(poll.Event{Kind: poll.EventEnd, N: 5, Target: "job-4", At: time.Now(),
+			Outcome: &poll.Outcome{Ending: poll.Succeeded, Status: status.Success, Reason: `.state is "done"`}})
 		time.Sleep(redraw)
 		synctest.Wait()
-		golden(t, "progress/group-4-110.txt", m.text())
+		golden(t, "progress/group-5-110.txt", m.text())
 		r.Close()
 	})
 }

@@ -46,6 +46,7 @@ type recording struct {
 	opBegan time.Time     // the operation; zero while its start is due
 	now     time.Duration // since began
 	made    int           // attempts
+	since   time.Time     // the first of the equal verdicts
 	last    poll.Event    // AttemptEvent
 	events  []poll.Event
 }
@@ -102,8 +103,11 @@ func (t *recording) streak(v status.Verdict, o *status.Observation, n, threshold
 	t.event(poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: t.made + 1}})
 	t.made++
 	t.now += 50 * time.Millisecond
+	if n == 1 {
+		t.since = t.began.Add(t.now)
+	}
 	t.last = poll.Event{Kind: poll.EventAttempt, Observation: o, Verdict: v,
-		Took: 50 * time.Millisecond, State: poll.State{Attempts: t.made, Streak: n}, Threshold: poll.Threshold{Times: threshold}}
+		Took: 50 * time.Millisecond, State: poll.State{Attempts: t.made, Streak: n, Since: t.since}, Threshold: poll.Threshold{Times: threshold}}
 	return t.event(t.last)
 }
 

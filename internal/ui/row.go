@@ -63,6 +63,7 @@ type Row struct {
 	checked int           // the number of the last attempt that has ended, or 0
 	began   time.Duration // when the wait for the target started, since the start of the run
 	limit   time.Duration // the time limit of the target, or 0
+	lasted  time.Duration // how long the last verdict has lasted, if a threshold applies to it; otherwise 0
 
 	phase     poll.EventKind // the kind of the last event: a wait, a start or an attempt; "" after the end
 	since     time.Time      // when the phase started
@@ -92,6 +93,9 @@ func (r *Row) update(ev poll.Event) {
 	if ev.Kind == poll.EventAttempt || ev.Kind == poll.EventMessage {
 		r.status, r.checked = statusOf(ev), attemptOf(ev)
 		r.setReason(reasonOf(ev))
+		if r.lasted = 0; ev.Threshold.Times > 1 || ev.Threshold.For > 0 {
+			r.lasted = ev.At.Sub(ev.State.Since)
+		}
 		r.trouble = ev.Verdict.Status != status.NotReady || ev.Observation != nil && !ev.Observation.Good()
 	}
 	if ev.Kind != poll.EventMessage {
