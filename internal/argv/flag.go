@@ -197,7 +197,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	return 0, Usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s).Advise("time " + s)
 }
 
-// number parses s as a floating-point number. It returns false for ok if s is not a number, or if the number is
+// number parses s as a floating-point number. The result ok is false if s is not a number, or if the number is
 // infinite or NaN.
 func number(s string) (n float64, ok bool) {
 	n, err := strconv.ParseFloat(s, 64)

@@ -110,7 +110,7 @@ func (l Settings) Without(name string) Settings {
 	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return s.Flag.Name == name })
 }
 
-// Apply stores the values in the struct that the pointer to refers to, in the order of the settings.
+// Apply stores the values in a struct, in the order of the settings. The parameter to is a pointer to the struct.
 func (l Settings) Apply(to any) {
 	for _, s := range l {
 		if s.apply != nil {

@@ -73,9 +73,9 @@ func write(path string, flags int, mode fs.FileMode, text []byte) error {
 	return cmp.Or(err, f.Close())
 }
 
-// rename renames the file from to the path to, and replaces an existing file there. On Windows, os.Rename fails
-// while another process, such as a virus scanner, has either file open. There, rename tries again for about a
-// second.
+// rename changes the path of a file: from is the old path, and to is the new path. It replaces an existing file at
+// the new path. On Windows, os.Rename fails while another process, such as a virus scanner, has either file open.
+// There, rename tries again for about a second.
 func rename(from, to string) error {
 	const longestPause = 512 * time.Millisecond
 	for pause := time.Millisecond; ; pause *= 2 {

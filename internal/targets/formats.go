@@ -17,8 +17,8 @@ import (
 // of values. The third level is only read to report a clear error.
 const maxNesting = 3
 
-// readJSON reads the JSON in text that starts at the offset at: either a list of entries, or entries one after
-// another, such as NDJSON.
+// readJSON reads either a list of entries, or entries one after another, such as NDJSON. The JSON starts at
+// text[at].
 func (f *File) readJSON(text []byte, at int) error {
 	d := json.NewDecoder(bytes.NewReader(text[at:]))
 	isList := text[at+len(text[at:])-len(bytes.TrimLeft(text[at:], " \t"))] == '['
@@ -51,9 +51,9 @@ func (f *File) readJSON(text []byte, at int) error {
 	return nil
 }
 
-// wrongJSON adds a line number and a hint to err, an error from package json. The JSON starts at the offset at,
-// and the decoder stopped at the offset end. The message repeats at most one character of the file, because values
-// may be secret.
+// wrongJSON adds a line number and a hint to err, an error from package json. The JSON starts at text[at], and the
+// decoder stopped at text[end]. The message repeats at most one character of the file, because values may be
+// secret.
 func wrongJSON(text []byte, at, end int, err error) error {
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		end = at + int(e.Offset)
@@ -237,8 +237,7 @@ func (r *yamlReader) node(y *yaml.Node, nesting int) node {
 	return n
 }
 
-// lineOf returns the line number, counted from 1, of the byte at the offset at. It limits at to the length of
-// text.
+// lineOf returns the line number, counted from 1, of the byte text[at]. It limits at to the length of text.
 func lineOf(text []byte, at int) int {
 	return 1 + bytes.Count(text[:min(max(at, 0), len(text))], []byte("\n"))
 }

@@ -66,9 +66,10 @@ func (t *Template) Fields() []string {
 	return t.url.Fields()
 }
 
-// Batch prepares t for entries that are keys. Then up to most entries fill the template at the same time. It
-// returns an [*Error] if t contains a field such as {.id}, because a key has no fields. If most is greater than 1,
-// it also returns an [*Error] if {} is part of the host or the port.
+// Batch prepares t for entries that are keys. After that, several entries can fill the template at the same time.
+// The parameter most is their maximum number. Batch returns an [*Error] if t contains a field such as {.id},
+// because a key has no fields. If most is greater than 1, it also returns an [*Error] if {} is part of the host or
+// the port.
 func (t *Template) Batch(most int) error {
 	t.lists = most > 1
 	for _, h := range t.url.holes {

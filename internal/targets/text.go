@@ -213,7 +213,7 @@ const (
 	inAuthority       // the placeholder stands for both the host and the port
 )
 
-// placeOf returns the part of the URL u that contains the byte at the offset at.
+// placeOf returns the part of the URL u that contains the byte u[at].
 func placeOf(u string, at int) place {
 	start, end := pathOf(u)
 	switch {

@@ -278,8 +278,8 @@ func (l *logFace) wait(ev poll.Event) {
 	l.row(ev, "wait", text)
 }
 
-// row writes a line of the log with four columns: the elapsed time, the number of the attempt, the parameter what
-// (a status or another word), and text.
+// row writes a line of the log. Its columns are the elapsed time, the number of the attempt, a status or another
+// word (the parameter what), and the text.
 func (l *logFace) row(ev poll.Event, what, text string) {
 	number := "-"
 	if ev.State.Attempts > 0 {

@@ -48,8 +48,8 @@ const (
 	maxLines = 1 << 20
 )
 
-// ReadFile reads the file called name, or stdin if name is "-". It returns a usage error if the content is longer
-// than most bytes. The parameter most must be a multiple of 1 MiB, because the message gives it in MiB.
+// ReadFile reads the file called name, or stdin if name is "-". The parameter most is the maximum length in bytes:
+// longer content is a usage error. It must be a multiple of 1 MiB, because the message gives it in MiB.
 func (p Env) ReadFile(name string, most int64) ([]byte, error) {
 	r := p.Streams.In
 	if name != "-" {
@@ -72,7 +72,7 @@ func (p Env) ReadFile(name string, most int64) ([]byte, error) {
 
 // ReadValue returns value as text. If value has the form @FILE, it instead returns the content of FILE, and true
 // for isFile. For "@-", it reads stdin, and keeps the content so that the next call reads it again. The parameter
-// origin names the flag in errors, and most limits the size as in [Env.ReadFile].
+// origin names the flag in errors. The parameter most is the maximum length, as in [Env.ReadFile].
 func (p Env) ReadValue(l *argv.Line, origin, value string, most int64) (text []byte, isFile bool, err error) {
 	name, isFile := strings.CutPrefix(value, "@")
 	if !isFile {

@@ -289,8 +289,8 @@ func parseProxy(text string) (string, error) {
 }
 
 // route returns the Reader of a flag that adds an entry to Routes in [connect.Options]. The function read splits a
-// value into the address to replace and its replacements. It returns nil for to if the value is malformed. The
-// string form describes a valid value in error messages.
+// value into the address that is replaced (from) and its replacements (to). If the value is malformed, read
+// returns a nil slice. The string form describes a valid value in error messages.
 func route(form string, read func(value string) (from string, to []string)) argv.Reader {
 	type pair struct {
 		from string
@@ -319,7 +319,7 @@ func route(form string, read func(value string) (from string, to []string)) argv
 const anyHost = `(\[[^\]]*\]|[^:\[\]]*)`
 
 // resolved splits HOST:PORT:ADDRESS[,ADDRESS...], the value of --resolve. The host "*" stands for any host. A
-// leading "+", which lets the entry expire in curl, is ignored. resolved returns nil for to if value is malformed.
+// leading "+", which lets the entry expire in curl, is ignored. If value is malformed, the slice to is nil.
 func resolved(value string) (from string, to []string) {
 	m := find(`^\+?\*?`+anyHost+`:(\d*):(.+)$`, value)
 	if m == nil || !isPort(m[2]) {
@@ -335,8 +335,8 @@ func resolved(value string) (from string, to []string) {
 	return m[1] + ":" + m[2], to
 }
 
-// connectedTo splits HOST:PORT:HOST:PORT, the value of --connect-to. Each part may be empty. It returns nil for to
-// if value is malformed.
+// connectedTo splits HOST:PORT:HOST:PORT, the value of --connect-to. Each part may be empty. If value is
+// malformed, the slice to is nil.
 func connectedTo(value string) (from string, to []string) {
 	m := find("^"+anyHost+`:(\d*):`+anyHost+`:(\d*)$`, value)
 	if m == nil || !isPort(m[2]) || !isPort(m[4]) {

@@ -51,7 +51,7 @@ type Run struct {
 	Learning learn.Flags
 
 	Timeout time.Duration // 0 means no timeout
-	Slice   time.Duration // the time limit of --slice, which replaces Timeout if a later run continues the wait; 0 without --slice
+	Slice   time.Duration // the time limit of a run that a later run continues (--slice), which replaces Timeout; 0 without --slice
 	Pid     []int
 
 	Targets, Each   string

@@ -168,12 +168,13 @@ type Host struct {
 	read.Env
 	Hurry   <-chan struct{} // closed when a second signal to end the process arrives
 	Release func()          // stops catching signals; nil if signals are not caught
-	Guard   *Guard          // nil if nothing ends a process that hangs, as in tests
+	Guard   *Guard          // ends the process if it hangs; nil in tests
 	Began   time.Time
 }
 
-// Refuse prints a usage error and its hints to stderr. In a CI service it also prints an annotation with the title
-// what, which the service shows next to the job. The caller must not make any attempt afterwards.
+// Refuse prints a usage error and its hints to stderr. In a CI service it also prints an annotation, which the
+// service shows next to the job. The parameter what is the annotation's title. The caller must not make any
+// attempt afterwards.
 func (p Host) Refuse(what string, err error) {
 	text := usageText(err)
 	io.WriteString(p.Streams.Err, text+ui.Annotation(p.Getenv, what, strings.TrimSpace(text)))
@@ -195,8 +196,8 @@ func usageText(err error) string {
 	return b.String()
 }
 
-// caret returns source with a caret below the character at the zero-based index at. The hint follows on a line of
-// its own unless it is "".
+// caret returns source with a caret below one of its characters. The parameter at is the character's index,
+// counted from 0. The hint follows on a line of its own unless it is "".
 func caret(source string, at int, hint string) string {
 	line, column := window(strings.Map(flat, source), at)
 	text := fmt.Sprintf("  %s\n  %s^\n", line, strings.Repeat(" ", column))

@@ -251,8 +251,8 @@ func credentialsOf(all []*read.Target) credentials {
 	return sent
 }
 
-// at returns all secrets that poll may send to the origin place, combined into one string. Callers must hash the
-// string before they store or send it.
+// at returns all secrets that poll may send to one origin, combined into one string. The parameter place is the
+// origin. Callers must hash the string before they store or send it.
 func (c credentials) at(place string) string {
 	secrets := slices.Sorted(slices.Values(slices.Concat(c[""], c[place])))
 	return fmt.Sprintf("%q", slices.Compact(secrets))
