@@ -40,7 +40,7 @@ func TestFill(t *testing.T) {
 		{"https://h/é\"|x y/{}?é", "a/b", "https://h/%C3%A9%22%7Cx%20y/a%2Fb?é"},
 		// The query and the fragment.
 		{"https://h/v?a={}&b=1", "x&b=2#/../%", "https://h/v?a=x%26b%3D2%23%2F..%2F%25&b=1"},
-		{"https://h/#{}", "a/b c", "https://h/#a%2Fb+c"},
+		{"https://h/{}#{}", "a/b c", "https://h/a%2Fb%20c#a%2Fb+c"},
 		// The host and the port.
 		{"https://{}.h/x", "a_b.c", "https://a_b.c.h/x"},
 		{"https://{}.h", "evil:1", "!is not a part of a host name"},
@@ -261,6 +261,8 @@ func TestParseURL(t *testing.T) {
 		"http://h/{.a}/{":      "a { of the URL is not closed; " + brace,
 		"http://h/{.a.b}":      "braces may be empty, {}, or name a field of an entry, {.id}; " + brace,
 		`http://h/{"a":1}`:     "braces may be empty, {}, or name a field of an entry, {.id}; " + brace,
+		"http://h/#{}": "the URL has no {} or {.field}, so all targets would be the same; " +
+			"put {} where the text of an entry belongs, or give no URL if each entry is one",
 		"http://h/": "the URL has no {} or {.field}, so all targets would be the same; " +
 			"put {} where the text of an entry belongs, or give no URL if each entry is one",
 	} {
