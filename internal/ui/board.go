@@ -105,7 +105,7 @@ func (b *Board) open() []*Row {
 	return open[:min(len(open), shownLists)]
 }
 
-// failed returns the lists that have ended. A list ends before its elements only if poll cannot read it.
+// failed returns the lists that have ended. A list ends on its own only if poll cannot wait for its elements.
 func (b *Board) failed() []*Row {
 	return slices.DeleteFunc(slices.Clone(b.lists), func(list *Row) bool { return !list.over() })
 }

@@ -68,7 +68,7 @@ func (v *view) totals(now time.Time) []string {
 }
 
 // last returns the table of targets, which remains on the terminal at the end. It returns "" if the targets are
-// not in a table.
+// not in a table, or if poll runs in the background.
 func (v *view) last(now time.Time) string {
 	if !v.inTable() || !v.cfg.Streams.Foreground() {
 		return ""
@@ -175,9 +175,9 @@ func (v *view) numbers(row *Row, now time.Time, bars int) string {
 	return text
 }
 
-// wordsOn returns the text at the end of a row: the reason, shortened to fit into room columns, and values of the
-// progress. With several targets, the reason is always brief. If no row has a progress bar (bars is 0), the text
-// includes the progress.
+// wordsOn returns the text at the end of a row: values of the progress, and the reason. If there is only one
+// target, the reason is shortened only if it needs more columns than the parameter room. Otherwise it is always
+// brief. If no row has a progress bar (bars is 0), the text includes the progress.
 func (v *view) wordsOn(row *Row, bars, room int) string {
 	text, progress := fitted(row.reason, room), row.progress.others
 	if row.n > 0 {
@@ -211,7 +211,7 @@ func (v *view) outlookOn(row *Row, now time.Time) string {
 	return clauses(row.next(now), heldWords(row.held), v.forecast(row, now))
 }
 
-// fitted returns reason if it fits into room columns, and otherwise its brief form.
+// fitted returns reason unchanged, or its brief form if reason needs more columns than the parameter room.
 func fitted(reason string, room int) string {
 	if term.Width(reason) <= room {
 		return reason

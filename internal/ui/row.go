@@ -173,7 +173,8 @@ func (r *Row) tone() term.Tone {
 	return term.Tone(m.status)
 }
 
-// key returns a string that is equal for all targets of a [bucket]. All cancelled targets are in the same bucket.
+// key returns a string that is the same for all targets of a [bucket]. All cancelled targets are in the same
+// bucket.
 func (r *Row) key() string {
 	if r.ending == poll.Cancelled {
 		return string(r.ending)

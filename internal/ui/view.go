@@ -163,7 +163,7 @@ func (v *view) fit(text string) string {
 // A Forecast estimates how long a run takes from the durations of past runs.
 type Forecast interface {
 	Runs() int                               // the number of past runs, at least 1
-	Age(elapsed time.Duration) time.Duration // the age of the operation when the wait has lasted for elapsed
+	Age(elapsed time.Duration) time.Duration // the operation's age, if the wait has observed it for the time elapsed
 	Quantile(p float64) time.Duration        // the age that a run does not exceed with the probability p
 	Done(age time.Duration) float64          // the probability that a run is over at the given age
 }
@@ -172,9 +172,9 @@ type Forecast interface {
 // few past runs would be too inexact.
 const late = 0.98
 
-// left returns how much longer a run will probably take if it has reached this age: "about 3m left". It uses the
-// median of past runs that took longer. It returns "later than usual" if hardly any past run took that long, and
-// "" without a forecast.
+// left returns how much longer a run will probably take, such as "about 3m left". The parameter age is the time
+// since poll has known the operation to be running. The estimate is the median of the past runs that took longer.
+// If hardly any past run took that long, left returns "later than usual". It returns "" without a forecast.
 func left(f Forecast, age time.Duration) string {
 	if f == nil {
 		return ""
@@ -201,7 +201,8 @@ func outlook(f Forecast) string {
 	return text
 }
 
-// done returns the probability that a run is over when the wait has lasted for age.
+// done returns the probability that a run is over. The parameter age is the time since poll has known the
+// operation to be running.
 func done(f Forecast, age time.Duration) float64 {
 	return min(max(f.Done(f.Age(age)), 0), 1)
 }
