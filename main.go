@@ -1,5 +1,4 @@
-// Poll waits for a URL or a command and ends with an exit code that a script
-// can trust.
+// Poll waits for a URL or a command, and ends with an exit code that scripts can rely on.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package jobs has the servers and workers of the adapters' tests: an API that starts jobs and counts requests, and
-// workers that the tests kill.
+// Package jobs provides servers and workers for the adapters' tests: an API that starts jobs and counts requests,
+// and worker processes that the tests kill.
 package jobs
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// An API is a server of jobs. POST /NAME starts the job NAME, and GET /NAME returns the state of the job.
+// An API is a server that runs jobs. POST /NAME starts the job called NAME, and GET /NAME returns the job's state.
 type API struct {
 	*httptest.Server
 	takes time.Duration
@@ -26,8 +26,8 @@ type API struct {
 	began         map[string]time.Time
 }
 
-// NewAPI returns an API whose jobs take the time takes. The API is closed when the test ends. The start of a job whose name
-// starts with "storm" takes some time.
+// NewAPI returns an API. Each of its jobs is done when the time takes has passed since its start. If a job's name
+// starts with "storm", the response to its start request is slow. The API is closed at the end of the test.
 func NewAPI(t testing.TB, takes time.Duration) *API {
 	a := &API{takes: takes, starts: map[string]int{}, looks: map[string]int{}, began: map[string]time.Time{}}
 	a.Server = httptest.NewServer(a)
@@ -56,7 +56,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// count counts a request, and reports whether the job is done. A job without a POST starts with its first GET.
+// count counts a request for the job called name, and reports whether the job is done. If the first request for a
+// job is a GET, it also starts the job.
 func (a *API) count(method, name string) (done bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -72,18 +73,18 @@ func (a *API) count(method, name string) (done bool) {
 	return time.Since(a.began[name]) >= a.takes
 }
 
-// Starts returns the number of POST requests for a job, and Looks the number of other requests.
+// Starts returns the number of POST requests for a job. Looks returns the number of other requests for a job.
 func (a *API) Starts(name string) int { a.mu.Lock(); defer a.mu.Unlock(); return a.starts[name] }
 func (a *API) Looks(name string) int  { a.mu.Lock(); defer a.mu.Unlock(); return a.looks[name] }
 
-// Asked returns the number of requests.
+// Asked returns the number of requests for all jobs.
 func (a *API) Asked() int { a.mu.Lock(); defer a.mu.Unlock(); return a.asked }
 
-// A Worker is a process of the test's own program.
+// A Worker is a process that runs the test's own executable.
 type Worker struct{ cmd *exec.Cmd }
 
-// StartWorker runs the test's program until the test ends, with env added to the environment. The TestMain of the program
-// must recognize the worker by these variables.
+// StartWorker runs the test's executable as a worker until the test ends. It adds env to the environment. The
+// executable's TestMain must recognize a worker by these variables.
 func StartWorker(t testing.TB, env ...string) *Worker {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -97,7 +98,7 @@ func StartWorker(t testing.TB, env ...string) *Worker {
 	return w
 }
 
-// Kill kills the worker by SIGKILL, unless it was killed before.
+// Kill ends the worker with SIGKILL. It does nothing if the worker has already been killed.
 func (w *Worker) Kill() {
 	if w.cmd.ProcessState == nil {
 		_ = w.cmd.Process.Kill()
@@ -105,8 +106,9 @@ func (w *Worker) Kill() {
 	}
 }
 
-// Storm starts waits, each for a job at its own URL, and kills workers during the waits. It fails the test if a job was
-// started twice, or if a wait ends with another error than that the job may have started.
+// Storm tests that killed workers lose no job. It starts many waits with begin, each for its own job, and kills
+// some workers during the waits. Then it calls the function end of each wait. The test fails if a job was started
+// twice. It also fails if a wait returns an error, unless the error reports that the job may have started.
 func Storm(t testing.TB, worker func(testing.TB) *Worker, begin func(url string) (end func() error)) {
 	t.Helper()
 	const count, kills = 60, 10
@@ -141,8 +143,8 @@ func Storm(t testing.TB, worker func(testing.TB) *Worker, begin func(url string)
 		kills, done, count, unknown, unsent, wrong)
 }
 
-// killOne starts a worker, and kills it within half a second of its first request, or after
-// 3 s without one.
+// killOne starts a worker. It kills the worker within half a second after the worker's first request, or within
+// half a second after 3 s without a request.
 func killOne(t testing.TB, a *API, worker func(testing.TB) *Worker) {
 	before, w := a.Asked(), worker(t)
 	for end := time.Now().Add(3 * time.Second); a.Asked() == before && time.Now().Before(end); {
@@ -152,8 +154,8 @@ func killOne(t testing.TB, a *API, worker func(testing.TB) *Worker) {
 	w.Kill()
 }
 
-// Await waits until done returns true. It fails the test if that takes longer than limit. what names the awaited event in
-// the message of the failure.
+// Await waits until done returns true. The test fails if that takes longer than limit. The parameter what
+// describes the condition in the message.
 func Await(t testing.TB, limit time.Duration, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limit); !done(); time.Sleep(20 * time.Millisecond) {
@@ -163,8 +165,8 @@ func Await(t testing.TB, limit time.Duration, what string, done func() bool) {
 	}
 }
 
-// Serve starts a server that returns body for every request, and returns the URL of the server. The server is closed when
-// the test ends.
+// Serve starts a server that responds to every request with body, and returns the server's URL. The server is
+// closed at the end of the test.
 func Serve(t testing.TB, body string) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
 	t.Cleanup(s.Close)

@@ -12,14 +12,15 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// A Service is a transport that returns the responses in Answers, one for each request. An answer is a status code,
-// optionally with a blank and the value of Retry-After. The last answer is repeated.
+// A Service is an HTTP transport that returns the responses in Answers, one for each request. An answer is a
+// status code, optionally followed by a blank and the value of Retry-After. After the last answer, the Service
+// repeats it.
 type Service struct {
 	Answers  []string
-	Takes    time.Duration // time that each response takes
+	Takes    time.Duration // how long each response takes
 	Asked    func()        // called before each response; may be nil
-	Requests int           // number of requests
-	Starts   int           // number of POST requests
+	Requests int           // the number of requests so far
+	Starts   int           // the number of POST requests so far
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -42,7 +43,7 @@ func (s *Service) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// Poller returns a wait for a job of the service. Its requests use method.
+// Poller returns a wait for a job of the service. The parameter method is the HTTP method of its requests.
 func (s *Service) Poller(method string) poll.Poller {
 	return poll.Poller{
 		Probe:    poll.HTTP{URL: "https://api.example.com/jobs", Method: method, Transport: s},
@@ -50,7 +51,8 @@ func (s *Service) Poller(method string) poll.Poller {
 	}
 }
 
-// half is a random source. It makes poll lengthen each requested wait by 5%, half of the maximum.
+// half is a source of random numbers that makes poll extend each wait that a server requires by 5%, half of the
+// maximum extension.
 type half struct{}
 
 func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
