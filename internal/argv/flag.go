@@ -88,7 +88,7 @@ func (f *Flag) read(text string) (apply func(any), err error) {
 	return f.Set(text)
 }
 
-// Flags is the table of a command's flags.
+// Flags is a table of flags, usually of all flags of a command.
 type Flags []Flag
 
 // HelpFlag returns the --help flag, which is part of every command's table.

@@ -74,9 +74,9 @@ func (l *Line) HasTyped(name string) bool {
 // Environ sets flags from their environment variables. It skips flags that are already set, flags that do not
 // apply to any kind in kinds, and empty variables.
 //
-// If the environment has a variable for a flag that no variable can set (HasVariable is false), Environ records an
-// error. To ignore such a variable could end a wait too early: without POLL_UNTIL, for example, the first response
-// might count as SUCCESS.
+// Some flags, such as --until, have no environment variable (HasVariable is false). If the environment
+// nevertheless contains a variable for such a flag, Environ records an error. If it ignored POLL_UNTIL, for
+// example, the wait might end with SUCCESS too early.
 func (l *Line) Environ(kinds Kinds) {
 	for i := range l.Flags {
 		f := &l.Flags[i]

@@ -180,8 +180,8 @@ func (l Settings) Resolved(c Check) (_ Settings, err error) {
 	return l, nil
 }
 
-// within removes the environment variables' settings whose flags are excluded by limits, and returns the rest. It
-// returns an error if any other setting's flag is excluded.
+// within removes the settings that come from environment variables and whose flags are excluded by limits. It
+// returns the other settings. If the flag of any other setting is excluded, it returns an error.
 func (l Settings) within(limits []Limit) (Settings, error) {
 	for _, limit := range limits {
 		for name := range strings.FieldsSeq(limit.Flags) {

@@ -203,8 +203,9 @@ func (p app) runCommand(ctx context.Context, l *argv.Line) error {
 	return run.Await(ctx, func() error { return c.Run(ctx, l) })
 }
 
-// readWait reads the operands and environment variables of a wait into s. It checks all settings that can be
-// checked without reading a file, and calls wait with the checked copy of s.
+// readWait reads the operands and environment variables of a wait into s. It checks the settings, including the
+// settings of a preset, and calls wait with the checked copy of s. For --help and --version, it only prints the
+// help or the version.
 func (p app) readWait(ctx context.Context, s *read.Run, wait func(context.Context, *read.Run) error) error {
 	kinds, err := read.Classify(s.Line)
 	if s.Err == nil && (s.IsOn("help") || s.IsOn("version")) {

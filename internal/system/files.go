@@ -20,8 +20,8 @@ import (
 // errors do not contain path.
 func WriteFile(path string, text []byte) error { return cause(replace(path, text, false)) }
 
-// CheckFile reports as an error if [WriteFile] cannot write the file at path. It does not change the file, and it
-// does not open a pipe or a device. Its errors contain path.
+// CheckFile returns an error if [WriteFile] cannot write the file at path, and nil otherwise. It does not change
+// the file, and it does not open a pipe or a device. Its errors contain path.
 func CheckFile(path string) error {
 	if err := cause(replace(path, nil, true)); err != nil {
 		return fmt.Errorf("%s: %w", path, err)

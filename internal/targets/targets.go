@@ -99,7 +99,8 @@ func Read(text []byte, c Config) (*File, error) {
 	return f, err
 }
 
-// nameByID names the entries without a name by their field id, if each of these entries has an id of its own.
+// nameByID uses the field id as the name of each entry that has no name. It does so only if each of these entries
+// has an id that is not the name of another entry.
 func (f *File) nameByID() {
 	unnamed := slices.DeleteFunc(slices.Clone(f.Entries), func(e *Entry) bool { return e.Name != "" })
 	for _, e := range unnamed {

@@ -88,8 +88,8 @@ func instead(o *poll.Outcome) string {
 	return ""
 }
 
-// remedy returns the flags that a verdict's advice suggests, with an explanation. It returns "" for advice that no
-// flag can follow.
+// remedy returns the flags that a verdict's advice suggests, with an explanation. It returns "" if the advice
+// suggests no flags.
 func remedy(a status.Advice) string {
 	text := map[status.AdviceCode]string{
 		status.AdviceTrust:       "to trust it: --cacert FILE names another authority, -k accepts any certificate",

@@ -90,7 +90,7 @@ func (b *Board) row(ev poll.Event) *Row {
 	return (*list)[i]
 }
 
-// age returns how long the target of r was waited for, until now or until the target ended.
+// age returns how long poll has waited for the row's target: until the time now, or until the target ended.
 func (b *Board) age(r *Row, now time.Time) time.Duration {
 	if r.over() {
 		return r.elapsed

@@ -251,7 +251,7 @@ const eraseLines = "\r\x1b[J"
 //
 // It clears the rest of each row after writing the row, so that the lines do not flicker. It leaves the cursor at
 // the start of the first row. The cursor stays there if the terminal becomes narrower and wraps the lines. If the
-// terminal is resized while it shows the drawing, a row may remain on the screen. To switch off wrapping would be
+// terminal is resized while it shows the drawing, a row may remain on the screen. Switching off wrapping would be
 // worse: if the terminal never received the end of the drawing, wrapping would stay off.
 func drawing(lines []string) string {
 	text := "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"

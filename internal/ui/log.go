@@ -223,9 +223,9 @@ func (l *logFace) named(row *Row, text string) string {
 	return oneLine(row.name) + ": " + text
 }
 
-// end reports how one of several targets ended. It reports nothing if the lines at the end will cover it: for a
-// list, and for a target that ended because the whole wait or its list ended. It also reports nothing if the
-// target ended in an earlier run, or if a later run continues it.
+// end reports how one of several targets ended. It reports nothing if the lines at the end of the run will contain
+// the same: for a list, and for a target that ended because the whole wait or its list ended. It also reports
+// nothing if the target ended in an earlier run, or if a later run continues the target.
 func (l *logFace) end(row *Row, ev poll.Event) {
 	o, b := ev.Outcome, l.board
 	if row.n == 0 || o.Resumed || l.cfg.Slice && isOpen(o.Ending) {

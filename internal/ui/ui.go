@@ -161,7 +161,7 @@ func (r *Reporter) Stderr() io.Writer {
 // A stderr receives the stderr of a command.
 type stderr struct{ r *Reporter }
 
-// Write shows p. It never returns an error.
+// Write shows p, a part of the command's stderr. It never returns an error.
 func (s stderr) Write(p []byte) (int, error) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()

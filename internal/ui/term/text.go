@@ -157,8 +157,9 @@ func condition() *runewidth.Condition {
 // character needs no column of its own. The string s must not contain escape sequences.
 func Width(s string) int { return condition().StringWidth(s) }
 
-// Cut returns s if it fits into width columns. Otherwise it returns the start of s followed by mark, such that
-// both fit together. It omits mark if mark does not leave room for any text. It returns "" if width is 0 or less.
+// Cut returns s if it fits into width columns. Otherwise it returns the start of s followed by mark, together at
+// most width columns wide. It omits mark if mark does not leave room for any text. It returns "" if width is 0 or
+// less.
 func Cut(s string, width int, mark string) string {
 	if width <= 0 {
 		return ""
