@@ -38,7 +38,7 @@ type Process struct {
 	// network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	guard   *run.Guard // nil without a guard
+	guard   *run.Guard // ends the process if it hangs; nil in tests
 	release func()     // stops catching signals; nil if signals are not caught
 }
 

@@ -60,8 +60,8 @@ type File struct {
 // and only its Name is set.
 type Entry struct {
 	Line int // the line in the file, counted from 1
-	// Name is the name that the entry gives to the target, or "" if it gives none. If the entry is a text that
-	// replaces a placeholder or is a key, Name is that text.
+	// Name is the name that the entry gives to the target, or "" without a name. If the entry is a text that
+	// replaces a placeholder or is a key, Name is that text. If the entry has no name, Name may be its field id.
 	Name string
 	// Item replaces the placeholder {}. It is the entry's text, or the name of an object.
 	Item    string
@@ -70,7 +70,7 @@ type Entry struct {
 	// Settings lists the flags that the entry sets, in the order of the file.
 	Settings []Setting
 
-	id string // the field id of an object that fills a template, or ""
+	id string // the field id of an object whose fields replace placeholders, or ""
 }
 
 // A Setting is a flag with its values. The field Flag is a key in the file: the caller must check whether such a

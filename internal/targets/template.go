@@ -36,7 +36,7 @@ func ParseURL(s string, isSame bool) (*Template, error) {
 		return nil, wrong(0, hint, "braces may be empty, {}, or name a field of an entry, {.id}")
 	}
 	t := &Template{url: newText("", address, s), sample: holePattern().ReplaceAllString(s, "0")}
-	sent, _, _ := strings.Cut(s, "#") // no request has the fragment
+	sent, _, _ := strings.Cut(s, "#") // the fragment of a URL is never sent
 	switch first, _, hasHole := strings.Cut(sent, "{"); {
 	case !hasHole && !isSame:
 		return nil, wrong(0, "put {} where the text of an entry belongs, or give no URL if each entry is one",

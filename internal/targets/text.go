@@ -16,7 +16,7 @@ const Item = "{}"
 // A Form is the kind of text that contains placeholders. It determines how values are escaped.
 type Form uint8
 
-// The forms.
+// The forms of a Text.
 const (
 	Plain    Form = iota // a header: values are not escaped
 	Path                 // a path in --follow: values are escaped; only {} is a placeholder, because {.field} is a field of the response

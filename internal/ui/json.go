@@ -19,8 +19,8 @@ import (
 // elapsed_s, and with several targets also n and name. Every other key is present only if it applies. See
 // docs/event.schema.json.
 type jsonEvent struct {
-	V       int      `json:"v"`              // 1
-	Event   string   `json:"event"`          // wait, start, message, attempt, end, place, goal
+	V       int      `json:"v"`              // the version of the format: 1
+	Event   string   `json:"event"`          // the kind of event: wait, start, message, attempt, end, place or goal
 	N       int      `json:"n,omitempty"`    // only with several targets
 	Name    string   `json:"name,omitempty"` // only with several targets
 	Target  *string  `json:"target,omitempty"`
@@ -165,7 +165,7 @@ type goalJSON struct {
 // A Document is the output of --json for a single wait. See docs/outcome.schema.json. Keys that do not apply are
 // omitted, except status and target, which are then null.
 type Document struct {
-	V int `json:"v"` // 1
+	V int `json:"v"` // the version of the format: 1
 	outcomeJSON
 	Target     *string `json:"target"`
 	HTTPStatus *int    `json:"http_status,omitempty"`
@@ -180,7 +180,7 @@ type Document struct {
 // A TargetResult is the result of one of several targets. Each is a line on stdout. With --json, a TargetResult is
 // an element of a [Summary] instead, without the response body. See docs/target.schema.json.
 type TargetResult struct {
-	V    int    `json:"v,omitempty"` // 1; missing in a Summary
+	V    int    `json:"v,omitempty"` // the version of the format: 1; missing in a Summary
 	N    int    `json:"n"`
 	Name string `json:"name"`
 	outcomeJSON
@@ -190,7 +190,7 @@ type TargetResult struct {
 
 // A Summary is the output of --json for several targets. See docs/summary.schema.json.
 type Summary struct {
-	V    int `json:"v"` // 1
+	V    int `json:"v"` // the version of the format: 1
 	Exit int `json:"exit"`
 	callAgain
 	outcomeJSON

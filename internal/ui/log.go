@@ -239,7 +239,7 @@ func (l *logFace) end(row *Row, ev poll.Event) {
 	}
 	failed := row.isMissed()
 	told := failed && l.isFirst("failure", strconv.Itoa(row.n)) || b.few() && l.cfg.Face != None
-	isKnown := l.cfg.Verbose && byVerdict(o.Ending) && o.Reason == o.Verdict.Reason // from the line about the last attempt
+	isKnown := l.cfg.Verbose && byVerdict(o.Ending) && o.Reason == o.Verdict.Reason // the line about the last attempt has already reported it
 	if told && !isKnown && !l.inTable() {
 		what := string(o.Status)
 		if o.Ending == poll.Cancelled || what == "" {

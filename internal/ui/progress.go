@@ -30,7 +30,7 @@ type shown struct {
 // operation.
 func usualMembers() (list []*expr.Expr) {
 	for _, path := range []string{".progress", ".percent", ".percentComplete", ".progress_percentage"} {
-		if x, err := expr.CompileValue(path); err == nil { // always true
+		if x, err := expr.CompileValue(path); err == nil { // the expressions always compile
 			list = append(list, x)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // A Face is a way to show the events of a wait, as a value of --progress.
 type Face string
 
-// The faces.
+// The faces, with their values of --progress.
 const (
 	Auto  Face = "auto"  // Live on a terminal that can redraw lines, otherwise Lines
 	Live  Face = "live"  // status lines that are redrawn at the bottom of the terminal, below a log
