@@ -96,7 +96,7 @@ func stanzas(p presets.Preset) (lines string) {
 		lines += fmt.Sprintf("  %-24s %s\n", s.Name, cmp.Or(s.API, s.File))
 	}
 	if lines != "" {
-		lines = "\nFor each object, the first of these that matches has the rules, else the rules above apply:\n" + lines
+		lines = "\npoll evaluates an object by the first of these that matches, else by the rules above:\n" + lines
 	}
 	return lines
 }
