@@ -227,7 +227,7 @@ func (p httpProbe) Check(ctx context.Context, a Attempt) Report {
 			return impossible{err: errNotWrapped}.Check(ctx, a)
 		}
 	}
-	attempt.Last, attempt.NoCache, attempt.Accept, attempt.Tell = a.LastAttempt, a.NoCache, a.Accept, a.message()
+	attempt.Last, attempt.NoCache, attempt.Accept, attempt.Message = a.LastAttempt, a.NoCache, a.Accept, a.message()
 	reply := p.Operation.Check(ctx, attempt, p.position)
 	if a.limits != nil && reply.Next.IsStart() {
 		a.limits.started.Delete(p.StartOf(p.position))

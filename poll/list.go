@@ -337,8 +337,8 @@ const confirmDelay = 5 * time.Second
 
 // checkComplete reports whether the list is complete: all its elements have ended, and no further elements are
 // to be expected. It sets lead.Listed to the time of the first response that showed this. If the number of
-// elements is unknown, a later response must confirm it. lastLook is true if no further attempt is planned.
-func (l *list) checkComplete(lastLook bool) bool {
+// elements is unknown, a later response must confirm it. lastAttempt is true if no further attempt is planned.
+func (l *list) checkComplete(lastAttempt bool) bool {
 	if l.lead.last.isOutdated { // a response from a cache that predates an earlier response does not count
 		return false
 	}
@@ -347,9 +347,9 @@ func (l *list) checkComplete(lastLook bool) bool {
 		return false
 	}
 	if l.lead.Listed.IsZero() {
-		l.lead.Listed, l.lead.Evidence, lastLook = time.Now(), l.lead.evidence(), false
+		l.lead.Listed, l.lead.Evidence, lastAttempt = time.Now(), l.lead.evidence(), false
 	}
-	return l.isCounted() || lastLook && !l.confirms() || l.lead.last.begun.Sub(l.lead.Listed) >= confirmDelay
+	return l.isCounted() || lastAttempt && !l.confirms() || l.lead.last.begun.Sub(l.lead.Listed) >= confirmDelay
 }
 
 // isCounted reports whether Known or Expect gives the number of elements.

@@ -70,7 +70,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 		v.Status, v.Rule, v.Advice = Error, "", m.Advice
 		v.Reason += "; " + m.DeadEnd
 	}
-	v.AsksSuccess = slices.ContainsFunc(v.Results, func(one Result) bool { return one.Rule.Status == Success })
+	v.ReachedSuccessRule = slices.ContainsFunc(v.Results, func(one Result) bool { return one.Rule.Status == Success })
 	v.Final = v.Final || v.Status == Error && m.Once
 	return v
 }

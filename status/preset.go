@@ -119,7 +119,7 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 		none = strings.TrimSuffix("no objects yet: "+none, ": ")
 		objects = []*expr.Doc{expr.Unreadable(none)}
 	}
-	all, v := e.judgeAll(o, p, objects, none != "")
+	all, v := e.evaluateAll(o, p, objects, none != "")
 	if !decided && v.Status == Success && p.Object != nil && o.Within == nil && e.meaning.NextPage != nil {
 		isWhole := len(bytes.TrimSpace(objects[0].Bytes())) == len(bytes.TrimSpace(e.env.Doc.Bytes()))
 		if next := e.meaning.NextPage(isWhole); next != "" {
@@ -142,12 +142,12 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	return v, v.Status != None
 }
 
-// judgeAll evaluates p on each of objects. none is true if the response contains no object, so that objects
-// contains only a placeholder. judgeAll returns the result for each object as all, starting with the objects that
+// evaluateAll evaluates p on each of objects. none is true if the response contains no object, so that objects
+// contains only a placeholder. evaluateAll returns the result for each object as all, starting with the objects that
 // are furthest from SUCCESS. It returns the verdict with the gravest status as lead. ERROR is the gravest status,
 // followed by THROTTLED, NOT_READY, None (no rule matched) and SUCCESS. If the evaluation of an object is
 // abandoned, all contains only that object.
-func (e *evaluation) judgeAll(o *Observation, p *Preset, objects []*expr.Doc, none bool) (all []Object, lead Verdict) {
+func (e *evaluation) evaluateAll(o *Observation, p *Preset, objects []*expr.Doc, none bool) (all []Object, lead Verdict) {
 	weight := func(s Status) int { return slices.Index([]Status{Success, None, NotReady, Throttled, Error}, s) }
 	for i, object := range objects {
 		env := *e.env

@@ -49,8 +49,8 @@ type Verdict struct {
 	// Abandoned is true if time ran out while the rules were evaluated. The Status is then NotReady, because no
 	// rule has decided.
 	Abandoned bool
-	// AsksSuccess is true if the evaluation reached a rule for SUCCESS.
-	AsksSuccess bool
+	// ReachedSuccessRule is true if the evaluation reached a rule for SUCCESS.
+	ReachedSuccessRule bool
 	// Advice is a remedy for the reason of the verdict.
 	Advice Advice
 	// Results are the results of the rules that were evaluated, in order. The last is the result of the rule that

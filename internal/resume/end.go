@@ -230,24 +230,24 @@ func checkedAgain(p poll.Poller) poll.Poller {
 	return p
 }
 
-// LookAgain returns o. If the wait had already ended in an earlier run, it adds a note to o. If the wait had ended
-// with SUCCESS, LookAgain also makes one more attempt, to get the response again. The attempt starts no operation.
+// CheckAgain returns o. If the wait had already ended in an earlier run, it adds a note to o. If the wait had ended
+// with SUCCESS, CheckAgain also makes one more attempt, to get the response again. The attempt starts no operation.
 // Other outcomes do not change.
-func LookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome {
+func CheckAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome {
 	if !o.Resumed {
 		return &o
 	}
 	note := "the wait ended in an earlier run"
 	if o.Ending == poll.Succeeded {
-		note += look(ctx, p, &o)
+		note += recheck(ctx, p, &o)
 	}
 	o.Notes = append(o.Notes, note)
 	return &o
 }
 
-// look requests the result of a target once more. If the attempt succeeds, look puts its response into o. It
+// recheck requests the result of a target once more. If the attempt succeeds, recheck puts its response into o. It
 // returns the rest of the sentence that starts with "the wait ended in an earlier run".
-func look(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
+func recheck(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
 	if h, ok := p.Probe.(*poll.HTTP); ok && h.Follow == "none" && !slices.Contains([]string{"", http.MethodGet, http.MethodHead}, h.Method) {
 		return ", and the " + h.Method + " is not sent again to get its result"
 	}

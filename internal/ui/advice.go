@@ -48,8 +48,8 @@ func grounds(o *poll.Outcome, prefix string) []string {
 
 // hints returns the hints of a verdict. It omits a hint that is part of the verdict's reason.
 func hints(v status.Verdict) []string {
-	isSaid := func(hint string) bool { return strings.Contains(v.Reason, hint) }
-	list := slices.DeleteFunc(slices.Clone(v.Hints), isSaid)
+	isInReason := func(hint string) bool { return strings.Contains(v.Reason, hint) }
+	list := slices.DeleteFunc(slices.Clone(v.Hints), isInReason)
 	if v.Advice.Code == status.AdviceNext {
 		list = append(list, remedy(v.Advice))
 	}
@@ -74,7 +74,7 @@ func instead(o *poll.Outcome) string {
 	switch {
 	case starts && later:
 		end, again := "accepted", fmt.Sprintf("--follow none --not-ready-if '$status==%d'", code)
-		if o.Verdict.AsksSuccess {
+		if o.Verdict.ReachedSuccessRule {
 			end = "done"
 		} else { // so far, no condition would turn an accepted request into SUCCESS
 			again += " --until '$status<300'"

@@ -47,8 +47,8 @@ const (
 // progressOf returns the progress in the response o. It returns the zero value if o is nil or contains no
 // progress.
 func (v *view) progressOf(o *status.Observation) (found shown) {
-	isAsked := len(v.cfg.Show) > 0
-	if o == nil || o.Stopped() || !isAsked && !mayTell(o) {
+	hasShow := len(v.cfg.Show) > 0
+	if o == nil || o.Stopped() || !hasShow && !mayShowProgress(o) {
 		return shown{}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
@@ -57,10 +57,10 @@ func (v *view) progressOf(o *status.Observation) (found shown) {
 	env.Context = ctx
 	for _, x := range v.asked {
 		value := x.Eval(env).Value()
-		if isAsked || value.Type == "number" || value.Type == "string" && value.Text() != "" { // a usual member may have any type
+		if hasShow || value.Type == "number" || value.Type == "string" && value.Text() != "" { // a usual member may have any type
 			found.add(x, value)
 		}
-		if !isAsked && len(found.values) > 0 {
+		if !hasShow && len(found.values) > 0 {
 			break
 		}
 	}
@@ -70,9 +70,9 @@ func (v *view) progressOf(o *status.Observation) (found shown) {
 	return found
 }
 
-// mayTell reports whether a successful response may contain one of the usual members. It is a fast test that does
+// mayShowProgress reports whether a successful response may contain one of the usual members. It is a fast test that does
 // not parse the response.
-func mayTell(o *status.Observation) bool {
+func mayShowProgress(o *status.Observation) bool {
 	return o.Good() && len(o.Body) <= mostUsual &&
 		(bytes.Contains(o.Body, []byte(`"progress`)) || bytes.Contains(o.Body, []byte(`"percent`)))
 }

@@ -87,8 +87,8 @@ func (t *recording) pass(d time.Duration) *recording {
 	return t
 }
 
-// lastLook records a wait that was shortened.
-func (t *recording) lastLook(d time.Duration) *recording {
+// lastAttempt records a wait that was shortened.
+func (t *recording) lastAttempt(d time.Duration) *recording {
 	t.wait(d, nil)
 	t.events[len(t.events)-1].State.LastAttempt = true
 	return t
@@ -207,7 +207,7 @@ func recordings() map[string][]poll.Event {
 	html := httpAnswer(200, "<html>\n<title>Sign in</title>\n")
 	html.Remarks = []string{"Retry-After: -1 is ignored: a wait cannot be negative"}
 	timedOut.wait(100*time.Millisecond, nil).attempt(notReady("the answer is not JSON"), html).
-		lastLook(2700*time.Millisecond).attempt(notReady("the answer is not JSON"), html)
+		lastAttempt(2700*time.Millisecond).attempt(notReady("the answer is not JSON"), html)
 	timedOut.now = 3 * time.Second
 
 	threshold := newRecording(jobURL, 10*time.Minute, 0)

@@ -291,7 +291,7 @@ func (g *generator) leaf(depth int) (ours, theirs string) {
 		return a + " contains " + b, fmt.Sprintf("(. as $d | %s | _contains($d | %s))", x, y)
 	case 6:
 		b := g.list()
-		if !asksForNull(a) && !strings.Contains(b, "null") {
+		if !isNullOnPurpose(a) && !strings.Contains(b, "null") {
 			x += " | _known"
 		}
 		return a + " in " + b, fmt.Sprintf("_in(%s; %s)", x, b)
@@ -311,16 +311,16 @@ func (g *generator) leaf(depth int) (ours, theirs string) {
 // null.
 func known(operand, other, jq, otherJQ string) string {
 	switch {
-	case asksForNull(operand):
+	case isNullOnPurpose(operand):
 		return jq
-	case asksForNull(other):
+	case isNullOnPurpose(other):
 		return fmt.Sprintf("if (%s) == null then (%s) else (%s | _known) end", otherJQ, jq, jq)
 	}
 	return jq + " | _known"
 }
 
-// asksForNull reports whether an operand is null on purpose, or has null as its replacement for a missing value.
-func asksForNull(operand string) bool {
+// isNullOnPurpose reports whether an operand is null on purpose, or has null as its replacement for a missing value.
+func isNullOnPurpose(operand string) bool {
 	return operand == "null" || strings.HasSuffix(operand, "// null)")
 }
 

@@ -169,7 +169,7 @@ type comparison struct {
 func (e *evaluator) compare(n *node) (c comparison) {
 	left, right := n.kids[0], n.kids[1]
 	operands := e
-	if e.asksForNull(left, left.literal) || e.asksForNull(right, right.literal) {
+	if e.isNullOnPurpose(left, left.literal) || e.isNullOnPurpose(right, right.literal) {
 		operands = e.unhinted()
 	}
 	c.left = operands.eval(left)
@@ -195,7 +195,7 @@ func (e *evaluator) compare(n *node) (c comparison) {
 func (e *evaluator) compareKnown(n *node, c *comparison) {
 	a, b := c.left, c.right
 	holds, problem := e.compareValues(n, a, b)
-	onPurpose := e.asksForNull(n.kids[0], a) || e.asksForNull(n.kids[1], b)
+	onPurpose := e.isNullOnPurpose(n.kids[0], a) || e.isNullOnPurpose(n.kids[1], b)
 	lost := cmp.Or(a.lost, b.lost)
 	if holds && a.shows(n.sign) {
 		lost = b.lost
@@ -240,10 +240,10 @@ func (c *comparison) misfit(n *node) (side *node, v value) {
 	return n.kids[0], c.left
 }
 
-// asksForNull reports whether a comparison tests for null on purpose: the operand n is written as null, or as a
+// isNullOnPurpose reports whether a comparison tests for null on purpose: the operand n is written as null, or as a
 // list that contains null. The operand may also be a // expression with such a constant on its right side, unless
 // its value v comes from the left side.
-func (e *evaluator) asksForNull(n *node, v value) bool {
+func (e *evaluator) isNullOnPurpose(n *node, v value) bool {
 	for n.op == opAlternative {
 		n = n.kids[1]
 	}

@@ -273,10 +273,10 @@ func (p Preset) compile(kind status.Kind, ofObject bool, known map[string]*expr.
 		if r.Status == status.Error || r.Status == status.NotReady && isOfGroup {
 			rule.Detail = detail
 		}
-		isOfAnswer := ofObject && p.Object != "" && rule.Expr.Reads("json") && !rule.Expr.Reads("object")
+		isOfResponse := ofObject && p.Object != "" && rule.Expr.Reads("json") && !rule.Expr.Reads("object")
 		switch {
-		case isOfAnswer && p.File == "": // built-in presets contain such rules on purpose
-		case offers(kind, rule.Expr) && (ofObject || !rule.Expr.Reads("gone")) && !isOfAnswer:
+		case isOfResponse && p.File == "": // built-in presets contain such rules on purpose
+		case offers(kind, rule.Expr) && (ofObject || !rule.Expr.Reads("gone")) && !isOfResponse:
 			stanza.Rules = append(stanza.Rules, rule)
 		default:
 			unfit = append(unfit, r.Status.RuleName()+": "+r.Expr)

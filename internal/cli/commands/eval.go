@@ -34,7 +34,7 @@ func Eval(p read.Env) *argv.Command {
 			}
 			evaluate := q.evaluate
 			if q.target != nil {
-				evaluate = q.judge
+				evaluate = q.classify
 			}
 			out, code := evaluate()
 			if ctx.Err() != nil {
@@ -130,12 +130,12 @@ func (q *evaluation) read(l *argv.Line) (err error) {
 			return err
 		}
 	}
-	return q.readAnswer(file)
+	return q.readResponse(file)
 }
 
-// readAnswer reads the response from the file that the operand names. Without an operand, it reads stdin if an
+// readResponse reads the response from the file that the operand names. Without an operand, it reads stdin if an
 // expression needs the response. It reads from a terminal only if the operand is "-".
-func (q *evaluation) readAnswer(file []string) error {
+func (q *evaluation) readResponse(file []string) error {
 	name := "-"
 	switch {
 	case q.env.Error != "" && len(file) == 0:
@@ -144,7 +144,7 @@ func (q *evaluation) readAnswer(file []string) error {
 		return argv.Usagef("with --error there is no response, so there is no FILE")
 	case len(file) == 1:
 		name = file[0]
-	case q.target == nil && !needsAnswer(q.condition) && !needsAnswer(q.value):
+	case q.target == nil && !needsResponse(q.condition) && !needsResponse(q.value):
 		return nil
 	case q.process.Streams.InIsTerminal:
 		return argv.Usagef("there is no response: give a FILE, or - to type it")
@@ -163,7 +163,7 @@ func (q *evaluation) readAnswer(file []string) error {
 	return nil
 }
 
-func needsAnswer(e *expr.Expr) bool {
+func needsResponse(e *expr.Expr) bool {
 	return e != nil && e.Reads(".", "isjson", "body", "stdout")
 }
 
@@ -222,7 +222,7 @@ func (q *evaluation) readRules() (err error) {
 		q.target.Kind = status.KindCommand
 	}
 	p := &q.target.Poller
-	p.Probe, p.Immediate, p.MaxAttempts = poll.ProbeFunc(q.look), true, 1
+	p.Probe, p.Immediate, p.MaxAttempts = poll.ProbeFunc(q.check), true, 1
 	if q.Each != "" {
 		list, err := q.ReadList()
 		if err != nil {
@@ -233,9 +233,9 @@ func (q *evaluation) readRules() (err error) {
 	return q.process.ReadRulesOf(q.target)
 }
 
-// look returns the response that eval has read, as the result of an attempt. Without --status or --exit, the HTTP
+// check returns the response that eval has read, as the result of an attempt. Without --status or --exit, the HTTP
 // status is 200 or the exit code is 0.
-func (q *evaluation) look(context.Context, poll.Attempt) status.Observation {
+func (q *evaluation) check(context.Context, poll.Attempt) status.Observation {
 	o := status.Observation{Kind: q.target.Kind, Body: q.env.Body, Size: int64(len(q.env.Body)), Stderr: q.env.Stderr, Output: q.env.Output,
 		Header: q.env.Header, Event: q.env.Event}
 	if o.Kind == status.KindHTTP {
@@ -260,11 +260,11 @@ func (q *evaluation) attempt() (all []poll.Event, hints []string) {
 	return all, hints
 }
 
-// judge evaluates the rules. The output has a line for each verdict, with the element's name, the status and the
+// classify evaluates the rules. The output has a line for each verdict, with the element's name, the status and the
 // reason. It also has a line for each object that a preset evaluates separately. Notes, hints and a summary are
 // printed to stderr. The exit code is [run.ExitError] if any verdict is ERROR, and exitUnknown if any other
 // verdict is not SUCCESS.
-func (q *evaluation) judge() (out string, code run.ExitCode) {
+func (q *evaluation) classify() (out string, code run.ExitCode) {
 	all, hints := q.attempt()
 	var lines, notes []string
 	count := map[status.Status]int{}

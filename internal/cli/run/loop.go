@@ -66,7 +66,7 @@ func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) 
 		switch event.Kind {
 		case poll.EventEnd:
 			if w.group == nil {
-				event.Outcome = resume.LookAgain(ctx, targets[0].Poller, *event.Outcome)
+				event.Outcome = resume.CheckAgain(ctx, targets[0].Poller, *event.Outcome)
 			}
 			if err := w.endTarget(ctx, inTime, event, &ended); err != nil {
 				return ending{}, err

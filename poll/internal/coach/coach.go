@@ -230,7 +230,7 @@ func (t *Coach) Notes(kind status.Kind) (notes []string) {
 		case preset != "" && done[preset]:
 			continue
 		case c.asked == 0:
-			notes = append(notes, t.neverAsked(c, kind))
+			notes = append(notes, t.neverEvaluated(c, kind))
 		case !c.decided:
 			notes = append(notes, c.rule.String()+" was always unknown: "+c.why)
 		}
@@ -239,8 +239,8 @@ func (t *Coach) Notes(kind status.Kind) (notes []string) {
 	return notes
 }
 
-// neverAsked returns the note for c, the record of a rule that was never evaluated.
-func (t *Coach) neverAsked(c ruleCount, kind status.Kind) string {
+// neverEvaluated returns the note for c, the record of a rule that was never evaluated.
+func (t *Coach) neverEvaluated(c ruleCount, kind status.Kind) string {
 	words := map[status.Kind][2]string{
 		status.KindCustom:  {"every attempt failed"},
 		status.KindTCP:     {"every attempt failed"},

@@ -61,10 +61,10 @@ func NewSession(c Command) *Session {
 // Run runs the command for attempt number n, counted from 1, and returns an observation of its outputs and its exit
 // code. The variables, such as "NAME=value", are added to the command's environment.
 //
-// With Stream, Run passes each complete line of an output to tell. If tell returns true, Run ends the program and
+// With Stream, Run passes each complete line of an output to receive. If receive returns true, Run ends the program and
 // returns the observation of that line. If ctx is done before the program has ended, Run stops the program and
 // returns an observation with a Failure.
-func (s *Session) Run(ctx context.Context, tell func(status.Observation) (enough bool), n int, variables ...string) status.Observation {
+func (s *Session) Run(ctx context.Context, receive func(status.Observation) (enough bool), n int, variables ...string) status.Observation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	obs := status.Observation{Kind: status.KindCommand, Protocol: meaning.Command{}}
@@ -89,7 +89,7 @@ func (s *Session) Run(ctx context.Context, tell func(status.Observation) (enough
 	defer c.release()
 	var decided *status.Observation
 	if s.Stream {
-		decided = s.listen(ctx, c, tell)
+		decided = s.listen(ctx, c, receive)
 	}
 	stopped := decided == nil && s.attend(ctx, c)
 	if decided == nil {

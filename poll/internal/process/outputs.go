@@ -170,7 +170,7 @@ func closeAll(files []*os.File) {
 func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Observation) (enough bool)) (decided *status.Observation) {
 	o := &c.outputs
 	defer close(o.unread)
-	tell := func(line status.Observation) (enough bool) {
+	receive := func(line status.Observation) (enough bool) {
 		line.Kind, line.Protocol = status.KindCommand, meaning.Command{}
 		if enough = evaluate(line); enough {
 			decided = new(line)
@@ -180,12 +180,12 @@ func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Obs
 	both := [...]*stream.Lines{
 		stream.NewLines(s.MaxBody, func(m stream.Message) bool {
 			o.stdout.kept, o.stdout.size, o.part = slices.Concat(m.Data, []byte("\n")), m.Size+1, m.Part
-			return tell(status.Observation{Body: o.stdout.kept, Size: o.stdout.size, Truncated: m.Size > int64(len(m.Data)),
+			return receive(status.Observation{Body: o.stdout.kept, Size: o.stdout.size, Truncated: m.Size > int64(len(m.Data)),
 				Part: m.Part})
 		}),
 		stream.NewLines(tailSize, func(m stream.Message) bool {
 			line, isCut := bytes.Clone(m.Data), m.Size > int64(len(m.Data))
-			return tell(status.Observation{Stderr: line, Output: line, StderrCut: isCut, OutputCut: isCut})
+			return receive(status.Observation{Stderr: line, Output: line, StderrCut: isCut, OutputCut: isCut})
 		}),
 	}
 	for {

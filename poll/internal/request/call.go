@@ -24,9 +24,9 @@ type Attempt struct {
 	Timeout time.Duration
 	Anew    bool // discard the last event ID, so that the server resends earlier events of a stream
 	NoCache bool // send Cache-Control: no-cache, so that caches forward the request to the origin server
-	// Tell evaluates one message of a stream, and returns true if the message decides the wait. If Tell is nil, the
+	// Message evaluates one message of a stream, and returns true if the message decides the wait. If Message is nil, the
 	// response is not read as a stream.
-	Tell func(status.Observation) (enough bool)
+	Message func(status.Observation) (enough bool)
 }
 
 // A Pace spaces out the requests that one attempt sends to an origin, such as redirected requests and further pages.

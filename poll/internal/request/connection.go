@@ -16,10 +16,10 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// maxAsks is the number of connections that net/http may request from its pool for one RoundTrip. The limit stops an
+// maxConnections is the number of connections that net/http may request from its pool for one RoundTrip. The limit stops an
 // endless loop: if an HTTP/2 server closes each new connection, net/http requests connections for ever. Up to two
 // requests are normal, for a pooled HTTP/2 connection.
-const maxAsks = 4
+const maxConnections = 4
 
 // errSentAgain is the reason for canceling a request that net/http was about to send again.
 var errSentAgain = errors.New("the server closed the connection, or rejected the request")
@@ -33,10 +33,10 @@ var errSentAgain = errors.New("the server closed the connection, or rejected the
 // from its pool: that calls a hook of the delivery, which cancels the request.
 type delivery struct {
 	dialing
-	stop   context.CancelCauseFunc // cancels the request
-	most   int32                   // how often the request may be sent
-	asks   atomic.Int32            // number of connections requested from the pool; 0 if the transport does not call the hooks
-	writes atomic.Int32            // how often the header of the request was written
+	stop        context.CancelCauseFunc // cancels the request
+	most        int32                   // how often the request may be sent
+	connections atomic.Int32            // number of connections requested from the pool; 0 if the transport does not call the hooks
+	writes      atomic.Int32            // how often the header of the request was written
 }
 
 // deliver returns a delivery for a request with the given method, and the context for sending that request.
@@ -48,7 +48,7 @@ func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 	ctx, d.stop = context.WithCancelCause(ctx)
 	hooks := d.hooks()
 	hooks.GetConn = func(string) {
-		d.asks.Add(1)
+		d.connections.Add(1)
 		d.check()
 	}
 	hooks.GotConn = func(info httptrace.GotConnInfo) {
@@ -65,7 +65,7 @@ func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 
 // check reports whether the request may be sent on a new connection. If not, check cancels the request.
 func (d *delivery) check() bool {
-	if d.asks.Load() > maxAsks || d.writes.Load() >= d.most {
+	if d.connections.Load() > maxConnections || d.writes.Load() >= d.most {
 		d.stop(errSentAgain)
 		return false
 	}
@@ -75,7 +75,7 @@ func (d *delivery) check() bool {
 // sent reports whether the server may have received a request whose RoundTrip failed with err. A transport that does
 // not call the hooks is assumed to have sent the request, unless it could not connect.
 func (d *delivery) sent(err error) bool {
-	return d.writes.Load() > 0 || d.asks.Load() == 0 && !isConnecting(err)
+	return d.writes.Load() > 0 || d.connections.Load() == 0 && !isConnecting(err)
 }
 
 // Connect opens a connection to address, a "host:port", by calling dial, and closes the connection again. It returns

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// asksForPart reports whether the user's header makes the request conditional (If-None-Match and similar fields), or
+// requestsPart reports whether the user's header makes the request conditional (If-None-Match and similar fields), or
 // requests only a part of the document (Range).
-func asksForPart(header http.Header) bool {
+func requestsPart(header http.Header) bool {
 	for name := range header {
 		if strings.HasPrefix(name, "If-") || name == "Range" {
 			return true
@@ -42,7 +42,7 @@ const maxKept = 1 << 20
 // This applies only to GET requests without a body. Lists with pages, streams, and requests that the user has made
 // conditional are passed to the layer do unchanged.
 func (c *client) conditional(ctx context.Context, next call) *answer {
-	if next.method != http.MethodGet || next.body != nil || c.next != nil || c.Stream || asksForPart(c.Header) {
+	if next.method != http.MethodGet || next.body != nil || c.next != nil || c.Stream || requestsPart(c.Header) {
 		return c.do(ctx, next)
 	}
 	c.gets++

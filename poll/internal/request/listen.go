@@ -53,7 +53,7 @@ type listener struct {
 func (c *client) listener(a *answer, resp *http.Response) *listener {
 	coding := resp.Header.Get("Content-Encoding")
 	isPart := a.code == http.StatusPartialContent && len(c.header["Range"]) == 0
-	if !c.Stream || a.asked.Tell == nil || a.asked.single || !a.Good() || isPart || coding != "" && coding != "identity" {
+	if !c.Stream || a.asked.Message == nil || a.asked.single || !a.Good() || isPart || coding != "" && coding != "identity" {
 		return nil
 	}
 	l := &listener{client: c, answer: a, body: resp.Body}
@@ -64,27 +64,27 @@ func (c *client) listener(a *answer, resp *http.Response) *listener {
 		if origin := a.asked.at.origin(); c.from != origin {
 			c.memory.LastID, c.from = "", origin
 		}
-		l.framer = stream.NewEvents(c.MaxBody, &c.memory, l.tell)
+		l.framer = stream.NewEvents(c.MaxBody, &c.memory, l.receive)
 	case slices.Contains([]string{"x-ndjson", "ndjson", "jsonl", "jsonlines", "x-jsonlines"}, format):
-		l.framer = stream.NewDocuments(c.MaxBody, true, l.tell)
+		l.framer = stream.NewDocuments(c.MaxBody, true, l.receive)
 	case format == "json-seq", format == "json" && isEndless:
-		l.framer = stream.NewDocuments(c.MaxBody, false, l.tell)
+		l.framer = stream.NewDocuments(c.MaxBody, false, l.receive)
 	default:
 		return nil
 	}
 	return l
 }
 
-// tell passes m to the attempt's Tell, and returns the result. If the result is true, m becomes the listener's
+// receive passes m to the attempt's Message, and returns the result. If the result is true, m becomes the listener's
 // answer.
-func (l *listener) tell(m stream.Message) (enough bool) {
+func (l *listener) receive(m stream.Message) (enough bool) {
 	seen := *l.answer
 	seen.Body, seen.Size, seen.Event = bytes.Clone(m.Data), m.Size, m.Event
 	seen.Truncated = m.Size > int64(len(m.Data))
 	l.messages++
 	described := seen
 	l.client.describe(&described)
-	if enough = l.answer.asked.Tell(described.observation()); enough {
+	if enough = l.answer.asked.Message(described.observation()); enough {
 		*l.answer = seen
 	}
 	return enough

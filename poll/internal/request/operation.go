@@ -120,7 +120,7 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 			"the start request is sent once, and its response names no URL to follow", nil)
 		o.Failure.Advice.Code = status.AdviceFollow
 	case fetching:
-		a.Tell = nil // the result is read as one document, even if it is sent as a stream
+		a.Message = nil // the result is read as one document, even if it is sent as a stream
 		got := c.fresh(ctx, call{Attempt: a, method: http.MethodGet, at: at.At})
 		o = got.seen
 		if got.Failure == nil && len(got.asked.redirects) > 0 {

@@ -8,7 +8,7 @@ const recordSeparator = 0x1e
 // true, false or null has no closing delimiter, so it ends at the end of its line.
 type Documents struct {
 	limit   int64
-	tell    Tell
+	receive Receiver
 	held    buffer
 	each    bool // every line holds one document (NDJSON)
 	behind  bool // if each is true: the document in the current line is complete, and the rest of the line is skipped
@@ -18,14 +18,14 @@ type Documents struct {
 	scalar  bool // inside a number, true, false or null
 }
 
-// NewDocuments returns a Documents that passes each document to tell. It keeps at most limit bytes of a document. If
+// NewDocuments returns a Documents that passes each document to receive. It keeps at most limit bytes of a document. If
 // each is true, every line holds one document (NDJSON): only the first document in a line is passed on, and a
 // document that continues in the next line is dropped.
-func NewDocuments(limit int64, each bool, tell Tell) *Documents {
-	return &Documents{limit: limit, each: each, tell: tell}
+func NewDocuments(limit int64, each bool, receive Receiver) *Documents {
+	return &Documents{limit: limit, each: each, receive: receive}
 }
 
-// Write passes each document that p completes to the Tell. As soon as the Tell returns true, Write skips the rest of
+// Write passes each document that p completes to the Receiver. As soon as the Receiver returns true, Write skips the rest of
 // p and returns true.
 func (d *Documents) Write(p []byte) (enough bool) {
 	from := 0 // index of the current document's first byte in p
@@ -72,14 +72,14 @@ func (d *Documents) Write(p []byte) (enough bool) {
 	return false
 }
 
-// end passes the current document to the Tell, and returns the result. last holds the document's last bytes; the
+// end passes the current document to the Receiver, and returns the result. last holds the document's last bytes; the
 // buffer holds the bytes before last.
 func (d *Documents) end(last []byte) (enough bool) {
 	if d.held.size > 0 || int64(len(last)) > d.limit {
 		d.held.add(last, d.limit)
 		last = d.held.kept
 	}
-	enough = d.tell(Message{Data: last, Size: max(d.held.size, int64(len(last)))})
+	enough = d.receive(Message{Data: last, Size: max(d.held.size, int64(len(last)))})
 	d.reset()
 	d.behind = d.each
 	return enough

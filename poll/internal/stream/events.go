@@ -16,7 +16,7 @@ type Memory struct {
 // Events is a Framer that finds server-sent events (HTML Living Standard, section 9.2).
 type Events struct {
 	lines
-	tell    Tell
+	receive Receiver
 	memory  *Memory
 	started bool   // the first line, which may start with a byte order mark, has been read
 	id      string // ID of the current event
@@ -30,18 +30,18 @@ const room = 64
 // maxID is the length in bytes of the longest event ID that is kept. Later requests send the ID in a header.
 const maxID = 4 << 10
 
-// NewEvents returns an Events that passes each event to tell. It keeps at most limit bytes of an event's data. It
+// NewEvents returns an Events that passes each event to receive. It keeps at most limit bytes of an event's data. It
 // starts with the last event ID in memory, and updates memory while it reads the stream.
-func NewEvents(limit int64, memory *Memory, tell Tell) *Events {
-	return &Events{lines: lines{limit: limit + room, cr: true}, tell: tell, memory: memory, id: memory.LastID}
+func NewEvents(limit int64, memory *Memory, receive Receiver) *Events {
+	return &Events{lines: lines{limit: limit + room, cr: true}, receive: receive, memory: memory, id: memory.LastID}
 }
 
-// Write passes each event that p completes to the Tell. As soon as the Tell returns true, Write skips the rest of p
+// Write passes each event that p completes to the Receiver. As soon as the Receiver returns true, Write skips the rest of p
 // and returns true.
 func (e *Events) Write(p []byte) (enough bool) { return e.write(p, e.line) }
 
-// line adds a line of the stream to the current event. An empty line completes the event, and passes it to the Tell.
-// line returns true if the Tell returns true. The parameter line may hold only the start of a long line, and size is
+// line adds a line of the stream to the current event. An empty line completes the event, and passes it to the Receiver.
+// line returns true if the Receiver returns true. The parameter line may hold only the start of a long line, and size is
 // the whole line's length in bytes.
 func (e *Events) line(line []byte, size int64) (enough bool) {
 	if !e.started {
@@ -75,7 +75,7 @@ func (e *Events) line(line []byte, size int64) (enough bool) {
 	return false
 }
 
-// dispatch passes the completed event to the Tell, and returns the result. An event without data is not passed on.
+// dispatch passes the completed event to the Receiver, and returns the result. An event without data is not passed on.
 // Then dispatch starts the next event.
 func (e *Events) dispatch() (enough bool) {
 	e.memory.LastID = e.id
@@ -86,7 +86,7 @@ func (e *Events) dispatch() (enough bool) {
 		if e.event != "" {
 			m.Event = e.event
 		}
-		enough = e.tell(m)
+		enough = e.receive(m)
 	}
 	e.event = ""
 	e.data.reset()

@@ -7,21 +7,21 @@ import "bytes"
 
 // A Message is one line, JSON document or server-sent event.
 type Message struct {
-	Data  []byte // valid until the Tell returns
+	Data  []byte // valid until the Receiver returns
 	Size  int64  // length of the whole message in bytes; greater than len(Data) if Data holds only the start of the message
 	Event string // name of a server-sent event, by default "message"; "" for lines and documents
 	Part  bool   // the message is one line of a JSON document that is incomplete or too long
 }
 
-// A Framer splits a stream of bytes into messages, and passes each message to a Tell.
+// A Framer splits a stream of bytes into messages, and passes each message to a Receiver.
 type Framer interface {
-	// Write reads p, the next bytes of the stream, and passes each message that p completes to the Tell. As soon as
-	// the Tell returns true, Write skips the rest of p and returns true.
+	// Write reads p, the next bytes of the stream, and passes each message that p completes to the Receiver. As soon as
+	// the Receiver returns true, Write skips the rest of p and returns true.
 	Write(p []byte) (enough bool)
 }
 
-// A Tell receives one message. It returns true if the reader needs no further messages.
-type Tell func(Message) (enough bool)
+// A Receiver receives one message. It returns true if the reader needs no further messages.
+type Receiver func(Message) (enough bool)
 
 // A buffer keeps the first bytes that are added, up to a limit. size is the number of all added bytes.
 type buffer struct {
@@ -45,10 +45,10 @@ type lines struct {
 	crlf  bool   // the previous byte was a carriage return that ended a line, so a line feed is skipped
 }
 
-// write passes each line that p completes to tell, without the line ending. The parameter size of tell is the whole
-// line's length in bytes, which exceeds len(line) if the line is longer than the limit. As soon as tell returns true,
+// write passes each line that p completes to receive, without the line ending. The parameter size of receive is the whole
+// line's length in bytes, which exceeds len(line) if the line is longer than the limit. As soon as receive returns true,
 // write skips the rest of p and returns true.
-func (l *lines) write(p []byte, tell func(line []byte, size int64) (enough bool)) (enough bool) {
+func (l *lines) write(p []byte, receive func(line []byte, size int64) (enough bool)) (enough bool) {
 	for len(p) > 0 && !enough {
 		if l.crlf && p[0] == '\n' {
 			p = p[1:]
@@ -65,7 +65,7 @@ func (l *lines) write(p []byte, tell func(line []byte, size int64) (enough bool)
 			l.held.add(line, l.limit)
 			line = l.held.kept
 		}
-		enough = tell(line, max(l.held.size, int64(len(line))))
+		enough = receive(line, max(l.held.size, int64(len(line))))
 		l.held.reset()
 		p = p[end+1:]
 	}
@@ -91,30 +91,30 @@ func (l *lines) end(p []byte) int {
 // The lines in between start with a space or a tab.
 type Lines struct {
 	lines
-	tell     Tell
+	receive  Receiver
 	document []byte // lines of the current JSON document; empty outside a document
 	broken   bool   // part of a document was passed on as single lines, and the next lines may belong to the same document
 }
 
-// NewLines returns a Lines that passes each line or document to tell. It keeps at most limit bytes of a line. A
+// NewLines returns a Lines that passes each line or document to receive. It keeps at most limit bytes of a line. A
 // document of limit bytes or more is passed on as single lines.
-func NewLines(limit int64, tell Tell) *Lines {
-	return &Lines{lines: lines{limit: limit}, tell: tell}
+func NewLines(limit int64, receive Receiver) *Lines {
+	return &Lines{lines: lines{limit: limit}, receive: receive}
 }
 
-// Write passes each line or document that p completes to the Tell. As soon as the Tell returns true, Write skips the
+// Write passes each line or document that p completes to the Receiver. As soon as the Receiver returns true, Write skips the
 // rest of p and returns true.
 func (l *Lines) Write(p []byte) (enough bool) { return l.write(p, l.line) }
 
-// End must be called at the end of the stream. It passes a last line without a line ending to the Tell, and then the
-// lines of an incomplete document, until the Tell returns true. It returns true in that case.
+// End must be called at the end of the stream. It passes a last line without a line ending to the Receiver, and then the
+// lines of an incomplete document, until the Receiver returns true. It returns true in that case.
 func (l *Lines) End() (enough bool) {
 	return l.held.size > 0 && l.Write([]byte("\n")) || l.flush()
 }
 
-// line handles one line: the line continues the current document, starts a document, or is passed to the Tell as a
+// line handles one line: the line continues the current document, starts a document, or is passed to the Receiver as a
 // message. size is the whole line's length in bytes. An empty line is dropped. It also ends the current document,
-// which is then passed on as single lines. line returns true as soon as the Tell returns true.
+// which is then passed on as single lines. line returns true as soon as the Receiver returns true.
 func (l *Lines) line(line []byte, size int64) (enough bool) {
 	if size == int64(len(line)) {
 		line = bytes.TrimSuffix(line, []byte("\r"))
@@ -128,7 +128,7 @@ func (l *Lines) line(line []byte, size int64) (enough bool) {
 		l.document = append(append(l.document, '\n'), line...)
 		if ends {
 			l.broken = false
-			enough = l.tell(Message{Data: l.document, Size: int64(len(l.document))})
+			enough = l.receive(Message{Data: l.document, Size: int64(len(l.document))})
 			l.document = l.document[:0]
 		}
 		return enough
@@ -139,15 +139,15 @@ func (l *Lines) line(line []byte, size int64) (enough bool) {
 		return false
 	}
 	l.broken = l.broken && !ends
-	return size > 0 && l.tell(Message{Data: line, Size: size, Part: l.broken && is(" \t")})
+	return size > 0 && l.receive(Message{Data: line, Size: size, Part: l.broken && is(" \t")})
 }
 
-// flush passes the lines of the current document to the Tell as separate messages whose field Part is true. It is
+// flush passes the lines of the current document to the Receiver as separate messages whose field Part is true. It is
 // called for a document that is incomplete or too long. Outside of a document, it does nothing.
 func (l *Lines) flush() (enough bool) {
 	for line := range bytes.SplitSeq(l.document, []byte("\n")) {
 		l.broken = l.broken || len(line) > 0
-		enough = enough || len(line) > 0 && l.tell(Message{Data: line, Size: int64(len(line)), Part: true})
+		enough = enough || len(line) > 0 && l.receive(Message{Data: line, Size: int64(len(line)), Part: true})
 	}
 	l.document = l.document[:0]
 	return enough

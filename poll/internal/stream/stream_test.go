@@ -11,11 +11,11 @@ import (
 )
 
 // framers returns a new Framer of each kind, by its name.
-var framers = map[string]func(limit int64, m *Memory, tell Tell) Framer{
-	"lines":     func(limit int64, _ *Memory, tell Tell) Framer { return NewLines(limit, tell) },
-	"documents": func(limit int64, _ *Memory, tell Tell) Framer { return NewDocuments(limit, false, tell) },
-	"records":   func(limit int64, _ *Memory, tell Tell) Framer { return NewDocuments(limit, true, tell) },
-	"events":    func(limit int64, m *Memory, tell Tell) Framer { return NewEvents(limit, m, tell) },
+var framers = map[string]func(limit int64, m *Memory, receive Receiver) Framer{
+	"lines":     func(limit int64, _ *Memory, receive Receiver) Framer { return NewLines(limit, receive) },
+	"documents": func(limit int64, _ *Memory, receive Receiver) Framer { return NewDocuments(limit, false, receive) },
+	"records":   func(limit int64, _ *Memory, receive Receiver) Framer { return NewDocuments(limit, true, receive) },
+	"events":    func(limit int64, m *Memory, receive Receiver) Framer { return NewEvents(limit, m, receive) },
 }
 
 // read returns the messages of a stream that is written in parts, one string for each message, and the Memory that
@@ -116,7 +116,7 @@ func TestEvents_memory(t *testing.T) {
 	}
 }
 
-// Write stops after the message for which the Tell returns true.
+// Write stops after the message for which the Receiver returns true.
 func TestWrite_enough(t *testing.T) {
 	for kind, text := range map[string]string{
 		"lines": "a\nb\nc\n", "documents": "[1][2][3]", "records": "[1]\n[2]\n[3]\n", "events": "data:1\n\ndata:2\n\ndata:3\n\n",
