@@ -163,7 +163,7 @@ func (v *view) numbers(row *Row, now time.Time, bars int) string {
 		text += ", " + usual
 	}
 	bar := row.progress.bar(v.glyphs)
-	if row.ending == poll.Succeeded && row.progress.share < 1 { // the last progress was seen before the end
+	if row.ending == poll.Succeeded && row.progress.share < 1 { // poll has read this progress before the operation was done
 		bar = ""
 	}
 	if bars > 0 {

@@ -229,8 +229,8 @@ func (v *view) bucketWords(lack bucket) string {
 	return text
 }
 
-// Annotation returns a GitHub Actions workflow command that shows a failure as an annotation. The parameter what
-// is the annotation's title. In other environments, Annotation returns "". See
+// Annotation returns a GitHub Actions workflow command that shows a failure as an annotation, titled with the
+// parameter what. In other environments, Annotation returns "". See
 // https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
 func Annotation(getenv func(string) string, what, message string) string {
 	if getenv("GITHUB_ACTIONS") != "true" {

@@ -212,7 +212,7 @@ const mostTold = 20
 
 // oneLine returns untrusted text in a form that is safe to show as part of a line, cut to a maximum width.
 func oneLine(s string) string {
-	const columns, bytes = 300, 8 << 10 // the maximum width, and how much of s is read
+	const columns, bytes = 300, 8 << 10 // the maximum width of the result in columns, and the number of bytes of s that are read
 	return term.Cut(term.Line(s[:min(len(s), bytes)]), columns, "...")
 }
 

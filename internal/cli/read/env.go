@@ -104,8 +104,8 @@ func refuseStdinTwice(l *argv.Line) error {
 	return nil
 }
 
-// MayShow returns a usage error for an expression whose value poll must not or need not show: an expression that
-// reads environment variables, which may hold secrets, or that reads no part of a response.
+// MayShow returns a usage error if poll must not show the value of e: because e reads environment variables, which
+// may hold secrets, or because e reads no part of a response, so that the value never changes.
 func MayShow(e *expr.Expr) error {
 	switch {
 	case e.Reads("ENV"):

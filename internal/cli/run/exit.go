@@ -172,9 +172,9 @@ type Host struct {
 	Began   time.Time
 }
 
-// Refuse prints a usage error and its hints to stderr. In a CI service it also prints an annotation, which the
-// service shows next to the job. The parameter what is the annotation's title. The caller must not make any
-// attempt afterwards.
+// Refuse prints a usage error and its hints to stderr. In a CI service it also prints an annotation titled with
+// the parameter what. The service shows the annotation next to the job. The caller must not make any attempt
+// afterwards.
 func (p Host) Refuse(what string, err error) {
 	text := usageText(err)
 	io.WriteString(p.Streams.Err, text+ui.Annotation(p.Getenv, what, strings.TrimSpace(text)))
