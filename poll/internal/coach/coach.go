@@ -30,7 +30,7 @@ type Coach struct {
 	hasAccept bool     // the user has set the accepted codes with --accept
 }
 
-// A ruleCount is the record of one rule. The field asked is the number of its evaluations, and decided is true if its
+// A ruleCount is the record of one rule. The field asked counts its evaluations, and decided is true if its
 // result was ever known.
 type ruleCount struct {
 	rule    *status.Rule
@@ -42,7 +42,7 @@ type ruleCount struct {
 
 const (
 	maxExplained = 100 // largest number of rule results per response that are explained by hints, because explaining takes long
-	fewMessages  = 5   // smallest number of messages of a stream after which a hint says that they are not JSON
+	fewMessages  = 5   // smallest number of messages of a stream, before hints explain that they are not JSON
 	maxTold      = 10  // largest number of hints during a wait, because a document with different members each time leads to ever new hints
 )
 
