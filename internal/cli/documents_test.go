@@ -16,7 +16,7 @@ import (
 
 // flagsPage returns docs/flags.md.
 func flagsPage() string {
-	page := "# Flags\n\nAll flags of a wait. `poll help FLAG` says the same, and every subcommand has its own `--help`.\n" +
+	page := "# Flags\n\nAll flags of a wait. `poll help FLAG` has the same text, and every subcommand has its own `--help`.\n" +
 		"Times need a unit: `500ms`, `30s`, `1h30m`. Some flags have a [variable](scripts.md#variables).\n" +
 		"\n| flag | default | meaning |\n|---|---|---|\n"
 	group, cell := "", strings.NewReplacer("|", `\|`, "\n", " ")

@@ -144,10 +144,10 @@ func (t *Coach) failureHints(o *status.Observation) []string {
 	if o.Within != nil {
 		return nil
 	}
-	said := meaning.Reported(o)
-	path, isFlag := said.Wrong.Path, said.Wrong.Raw == "true" || said.Wrong.Raw == "false"
+	report := meaning.Reported(o)
+	path, isFlag := report.Wrong.Path, report.Wrong.Raw == "true" || report.Wrong.Raw == "false"
 	isRead := func(c ruleCount) bool { return strings.Contains(c.rule.Expr.String(), path) }
-	goesOn := said.State.Stage == meaning.Open || said.Sign.Path != ""
+	goesOn := report.State.Stage == meaning.Open || report.Sign.Path != ""
 	if !o.Good() || path == "" || isFlag || goesOn || slices.ContainsFunc(t.counts, isRead) {
 		return nil
 	}

@@ -54,8 +54,8 @@ func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
 	case v.Status != status.Success || !o.Good() || meaning.Of(o).Monitor != meaning.MonitorGiven:
 		return nil
 	}
-	said := meaning.Reported(o)
-	for _, s := range []meaning.Statement{said.State, said.Sign, said.Wrong} {
+	report := meaning.Reported(o)
+	for _, s := range []meaning.Statement{report.State, report.Sign, report.Wrong} {
 		if s.Stage >= meaning.Open {
 			v.Advice.Code = status.AdviceDone
 			return []string{s.String() + ", but without a condition any successful response is SUCCESS"}
@@ -74,8 +74,8 @@ func contradictions(o *status.Observation, met status.Result) []string {
 	if !o.Good() || o.Within != nil || o.Kind == status.KindTCP {
 		return nil
 	}
-	condition, said := met.Rule.Expr, meaning.Reported(o)
-	s, name := said.State, said.State.Path
+	condition, report := met.Rule.Expr, meaning.Reported(o)
+	s, name := report.State, report.State.Path
 	switch {
 	case s.Stage == meaning.Failed:
 		name = strings.Trim(s.Raw, `"`)
@@ -83,7 +83,7 @@ func contradictions(o *status.Observation, met status.Result) []string {
 	case s.Stage == meaning.Open, s.Stage == meaning.Unknown:
 		return nil
 	default:
-		s, name = said.Wrong, said.Wrong.Path
+		s, name = report.Wrong, report.Wrong.Path
 	}
 	if isNamed := strings.Contains(strings.ToLower(condition.String()), strings.ToLower(name)); isNamed || strings.Contains(s.Path, "[") {
 		return nil

@@ -25,12 +25,12 @@ func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 		return
 	}
 	v = status.Verdict{Status: v.Status, Reason: v.Reason}
-	said, isSuccess := Reported(o), v.Status == status.Success
+	report, isSuccess := Reported(o), v.Status == status.Success
 	switch {
 	case isSuccess && m.Allow&status.AllowSuccess == 0:
 		v.Status = status.NotReady
-	case isSuccess && said.Wrong.Stage != Unknown:
-		v.Status, v.Reason = status.Error, withDetail(o, said.State.String()+" with an error", said.State)
+	case isSuccess && report.Wrong.Stage != Unknown:
+		v.Status, v.Reason = status.Error, withDetail(o, report.State.String()+" with an error", report.State)
 	}
 	m.Holds = status.HoldsAlways
 	if v.Status == status.NotReady {

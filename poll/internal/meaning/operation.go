@@ -31,24 +31,24 @@ func Reported(o *status.Observation) Report {
 	return read(status.Environment(o).Doc.Bytes(), code)
 }
 
-// followed returns the verdict for a successful response from a followed URL. It depends on said, the report in the
+// followed returns the verdict for a successful response from a followed URL. It depends on report, the report in the
 // document, because many APIs return the operation from that URL both before and after it is done. isNamed is true if
 // the user has rules for the documents of running operations: a state that is neither open nor failed, even an
 // unknown word, then counts as final.
-func (h HTTP) followed(o *status.Observation, said Report, isNamed bool) status.Verdict {
-	s := said.State
-	isOpen := s.Stage >= Open || s.Stage == Unknown && said.Sign.Stage != Unknown
+func (h HTTP) followed(o *status.Observation, report Report, isNamed bool) status.Verdict {
+	s := report.State
+	isOpen := s.Stage >= Open || s.Stage == Unknown && report.Sign.Stage != Unknown
 	switch {
 	case h.Monitor == MonitorSeeOther && !isOpen: // the redirect led to the result
 		return status.Verdict{Status: status.Success, Reason: h.words(*o.Code)}
-	case s.Stage == Unknown && said.Sign.Stage != Unknown:
-		return notReady(said.Sign.String())
+	case s.Stage == Unknown && report.Sign.Stage != Unknown:
+		return notReady(report.Sign.String())
 	case s.Stage == Unknown:
-		return h.unstated(o, said, isNamed)
+		return h.unstated(o, report, isNamed)
 	case s.Stage == Failed:
 		return status.Verdict{Status: status.Error, Reason: withDetail(o, s.String(), s)}
-	case s.Stage == Done && said.Wrong.Stage != Unknown:
-		return status.Verdict{Status: status.Error, Reason: withDetail(o, s.String(), s, said.Wrong)}
+	case s.Stage == Done && report.Wrong.Stage != Unknown:
+		return status.Verdict{Status: status.Error, Reason: withDetail(o, s.String(), s, report.Wrong)}
 	case s.Stage == Done, s.Stage == Odd && h.Monitor != MonitorAzure && isNamed:
 		return status.Verdict{Status: status.Success, Reason: s.String()}
 	case s.Stage == Open && (s.Raw == "true" || s.Raw == "false"):
@@ -63,28 +63,28 @@ func (h HTTP) followed(o *status.Observation, said Report, isNamed bool) status.
 // the result if it is a created object or text, and if nothing contradicts that. But a maintenance page also lacks a
 // state, and a status document must have a state. If the document alone decides nothing, the verdict has the zero
 // Status (see [status.Meaning]).
-func (h HTTP) unstated(o *status.Observation, said Report, isNamed bool) status.Verdict {
+func (h HTTP) unstated(o *status.Observation, report Report, isNamed bool) status.Verdict {
 	words, earlier := h.words(*o.Code), h.Earlier
 	undecided := func(why string) status.Verdict { return status.Verdict{Reason: why} }
 	success := status.Verdict{Status: status.Success, Reason: words}
 	stateless := words + " without a state"
-	if said.Other.Path != "" {
-		stateless = said.Other.String() + ", which may be about something else"
+	if report.Other.Path != "" {
+		stateless = report.Other.String() + ", which may be about something else"
 	}
 	text := bytes.TrimSpace(status.Environment(o).Doc.Bytes())
 	isJSON := json.Valid(text)
 	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // an HTML page can be the result
 	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0])) && (text[0] != '<' || isPage)
 	isProse := isText && !isPage && !bytes.ContainsRune(text, '\n') && (len(bytes.Fields(text)) > 2 || hasDoubtfulWord(string(text)))
-	isWrong := isJSON && said.Wrong.Stage != Unknown
+	isWrong := isJSON && report.Wrong.Stage != Unknown
 	// The URL returned a 202 while the operation was running. A 200 with a result then means that the operation has
 	// ended.
-	isEnd := h.Accepted && *o.Code == http.StatusOK && o.Hint == nil && said.IsResult
+	isEnd := h.Accepted && *o.Code == http.StatusOK && o.Hint == nil && report.IsResult
 	switch {
 	case h.Monitor == MonitorAzure:
 		return undecided(words + ", which does not show whether the operation is done: a condition can describe the end")
 	case isWrong && earlier == "":
-		return status.Verdict{Status: status.Error, Reason: withDetail(o, words, said.Wrong, said.Wrong)}
+		return status.Verdict{Status: status.Error, Reason: withDetail(o, words, report.Wrong, report.Wrong)}
 	case earlier != "" && (isWrong || !isJSON || !isNamed):
 		return undecided(stateless + ", and before it " + earlier + ": a condition can name the final state")
 	case isProse: // such as "Export is being prepared" or "state: running"
@@ -161,12 +161,12 @@ func Concludes(o *status.Observation, v status.Verdict) bool {
 	case !o.Good():
 		return false
 	}
-	said := read(o.Body, code) // o.Body is the element of a list here, not the list
+	report := read(o.Body, code) // o.Body is the element of a list here, not the list
 	isEnd := []Stage{Done, Failed}
-	switch stage := said.State.Stage; {
+	switch stage := report.State.Stage; {
 	case stage == Open:
 		return false
-	case !o.Start && (slices.Contains(isEnd, stage) || v.Rule == "" && said.Wrong.Stage != Unknown):
+	case !o.Start && (slices.Contains(isEnd, stage) || v.Rule == "" && report.Wrong.Stage != Unknown):
 		return true
 	}
 	return slices.ContainsFunc(v.Results, func(one status.Result) bool {
