@@ -62,8 +62,8 @@ func (s Step) slowed(wait time.Duration) time.Duration {
 	return max(wait, min(doubled, cmp.Or(s.Longest, slowest(wait))))
 }
 
-// slowest returns the limit of a constant wait without a [Cap]: DefaultMaxWait, or twice the wait if that is
-// longer.
+// slowest returns the longest wait to which refusals can double a constant wait without a [Cap]: DefaultMaxWait, or
+// twice the wait if that is longer.
 func slowest(wait time.Duration) time.Duration {
 	return max(DefaultMaxWait, words.Sum(wait, wait))
 }

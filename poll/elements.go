@@ -155,8 +155,8 @@ func (r *listReader) readHolder(h holder, header http.Header, held, n int, isLas
 	r.maybe = cmp.Or(r.maybe, h.pathOf(page.Maybe(held)))
 }
 
-// pathOf returns the path within the page of a member of h. It returns any argument that does not start with a
-// dot unchanged: the name of a header field, or "".
+// pathOf returns the path of member, a path within h, from the root of the page. An argument that does not start with
+// a dot is the name of a header field, or ""; pathOf returns it unchanged.
 func (h holder) pathOf(member string) string {
 	if strings.HasPrefix(member, ".") {
 		return h.path + member

@@ -280,8 +280,8 @@ func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict)
 	return closed
 }
 
-// A closing is the error of an attempt that stopped because an origin is closed. Its Hint has the time until
-// the origin opens.
+// A closing is the error of an attempt that stopped because an origin is closed: its server asked clients to pause.
+// The Hint has the rest of the pause.
 type closing struct{ status.Hint }
 
 func (c *closing) Error() string { return "the origin is closed" }

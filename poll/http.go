@@ -183,9 +183,9 @@ func (h HTTP) Resume(position json.RawMessage) (Probe, error) {
 // Report.Next.
 //
 // If a or ctx comes from a running wait, as in a [ProbeFunc], the requests wait for the [Limiter] of that wait.
-// In that case an HTTP that starts or follows an operation must be wrapped by [Wrap]: the wait would call Check
-// again for each attempt, and so start the operation again. Without Wrap, Check sends no request and returns an
-// ERROR. A probe that drops Report.Next of a start request, or checks the HTTP twice in one attempt, ends the
+// In that case an HTTP that starts or follows an operation must be wrapped by [Wrap]. Otherwise the wait would call
+// Check again for each attempt, and so start the operation again. To prevent this, Check then sends no request and
+// returns an ERROR. A probe that drops Report.Next of a start request, or checks the HTTP twice in one attempt, ends the
 // wait with an ERROR, too.
 func (h HTTP) Check(ctx context.Context, a Attempt) Report {
 	first, err := h.first()

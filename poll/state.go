@@ -97,8 +97,8 @@ type progress struct {
 	// Matched contains the NOT_READY rules that have matched a response. The value is true for a rule that
 	// matched a successful response.
 	Matched map[string]bool `json:"matched,omitempty"`
-	// Limit is the last pause of an origin that this wait reported to a Limiter; nil without such a pause. The
-	// pause may be over.
+	// Limit is the last pause that a server asked for and that this wait reported to a Limiter. It is nil without
+	// such a pause. The pause may be over.
 	Limit *limit `json:"limit,omitempty"`
 	// Position is the [Report.Position] from the last attempt, or nil if there was none.
 	Position json.RawMessage `json:"position,omitempty"`

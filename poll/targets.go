@@ -146,7 +146,8 @@ func (l *loop) prepareList(lead *wait) {
 	l.numberNew(list)
 }
 
-// numberNew numbers the new targets of list, and updates the number of missing targets.
+// numberNew numbers the new targets of list, and updates the number of missing targets: those that the list is
+// expected to have, but has not had yet.
 func (l *loop) numberNew(list *list) {
 	missing := list.missing()
 	l.missing += missing - list.countedMissing

@@ -27,7 +27,8 @@ type expert struct {
 	forecast forecast
 }
 
-// experts holds all experts and the past runs.
+// experts holds the past runs and all experts. Each expert predicts the duration of the next run with other settings;
+// their weighted sum is the forecast.
 type experts struct {
 	logs   []float64 // the logarithms of the durations in seconds, oldest first
 	all    []expert

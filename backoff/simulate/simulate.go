@@ -24,7 +24,7 @@ import (
 	"github.com/pollcli/poll/backoff"
 )
 
-// A Model is a model of a service that clients compete for.
+// A Model is the name of a simulated service that clients compete for.
 type Model string
 
 // The models.

@@ -146,8 +146,8 @@ func (w *worker) twoMessages() float64 {
 	return math.Abs(2*messageMean + math.Sqrt2*messageDeviation*w.rand.NormFloat64())
 }
 
-// wait returns how long client c waits after a request that was turned away, in ms. It advances the step of c. For
-// the longest Duration, it returns +Inf.
+// wait returns how long client c waits after a request that was turned away, in ms. It advances the step of c. If
+// the schedule returns the longest Duration, wait returns +Inf.
 func (w *worker) wait(c *client) float64 {
 	c.step.Elapsed = words.Nanoseconds(c.at * float64(time.Millisecond))
 	wait := w.schedule.Wait(c.step, w.rand)

@@ -140,7 +140,7 @@ func (f *file) start(e entry) error {
 
 // write writes e, unless the file has a newer entry. It syncs the file if an operation was started. In other
 // cases, a line that is lost in a crash of the machine does no harm, because a later run checks the target again.
-// After an error, which problem returns, write does nothing more, because the file may be full.
+// After the first error, write does nothing more, because the file may be full. The method problem returns that error.
 func (f *file) write(e entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

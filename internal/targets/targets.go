@@ -100,7 +100,7 @@ func Read(text []byte, c Config) (*File, error) {
 }
 
 // nameByID uses the field id as the name of each entry that has no name. It does so only if each of these entries
-// has an id that is not the name of another entry.
+// has an id, and no two entries would have the same name.
 func (f *File) nameByID() {
 	unnamed := slices.DeleteFunc(slices.Clone(f.Entries), func(e *Entry) bool { return e.Name != "" })
 	for _, e := range unnamed {

@@ -294,7 +294,8 @@ func (l *logFace) row(ev poll.Event, what, text string) {
 	l.write(strings.TrimRight(line, " ") + "\n")
 }
 
-// note writes notes. The faces JSON and None do not show notes.
+// note writes notes. It writes nothing if the progress is printed as JSON or not at all, that is, with the faces JSON
+// and None.
 func (l *logFace) note(notes ...string) {
 	if l.cfg.Face != JSON && l.cfg.Face != None && !l.con.inBackground() {
 		l.con.say(l.fit(ownLines(oneLines("note: ", notes))))

@@ -55,7 +55,8 @@ func findRow(about, text string) (message, hint string, found bool) {
 	return "", "", false
 }
 
-// Parts of a JMESPath expression: a filter, a literal, and a comparison with the name on its left.
+// Patterns for JMESPath: the signs that a text is JMESPath (a filter, a literal in backquotes, a function with a name in
+// parentheses), a literal, and the name and operator of a comparison.
 var (
 	foreignPart    = words.Pattern("\\[\\?|`[^`\\s]+`|(?:contains|_with)\\(")
 	foreignLiteral = words.Pattern("`[^`\\s]+`|'[^'\"\\\\]*'")

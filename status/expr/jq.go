@@ -135,7 +135,8 @@ func (e *Error) hintAtJQ() {
 	}
 }
 
-// decides reports whether a program whose last stage is last can yield true or false.
+// decides reports whether the parameter last, the last stage of a program, is a comparison, a logical operation or a
+// call of a test function. Such a stage yields true or false.
 func decides(last *gojq.Query) bool {
 	isTest := last.Term != nil && last.Term.Type == gojq.TermTypeFunc && isOneOf(last.Term.Func.Name, testFunctions+"any all not isempty inside ")
 	return isTest || gojq.OpEq <= last.Op && last.Op <= gojq.OpOr

@@ -213,8 +213,8 @@ func (e *evaluator) selected(p *path, v value, s *step) value {
 	return first
 }
 
-// selects reports whether element meets the query, with the rules that the type query describes. It also reports
-// whether element has the member that the query tests.
+// selects reports whether element matches the query, with the rules that the type query describes. It also reports
+// whether the query could test the element: the element has the member, or the operand of the query begins with ~.
 func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bool) {
 	v := element
 	if q.path != nil {

@@ -253,7 +253,8 @@ func (p Preset) Compile(kind status.Kind, ofObject bool) (preset *status.Preset,
 	return preset, unfit, err
 }
 
-// compile returns a stanza with the rules of p, but without p.stanzas. The parameters are the same as for Compile.
+// compile returns the rules of p as a stanza, which is the part of a preset for one kind of object. It leaves out
+// p.stanzas. The parameters and the result unfit are the same as for Compile.
 // known maps the sources of expressions to expressions that are already compiled.
 func (p Preset) compile(kind status.Kind, ofObject bool, known map[string]*expr.Expr) (stanza status.Stanza, unfit []string, err error) {
 	stanza.Name = p.Name

@@ -279,7 +279,8 @@ func Tune() *argv.Command {
 	}
 }
 
-// A tuning holds the user's requirement: either an overshoot, or a wait at a given time.
+// A tuning holds the requirement of poll tune: the largest overshoot, which is the time from the end of the operation to
+// the attempt that notices the end, or the wait at a given time.
 type tuning struct {
 	overshoot float64       // the wait as a share of the elapsed time; 0 if wait is set
 	wait, at  time.Duration // the wait when the time at has passed; 0 if overshoot is set

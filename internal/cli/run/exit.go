@@ -27,7 +27,7 @@ import (
 // An ExitCode is the exit code of the process. The codes are part of poll's interface, because scripts test them.
 type ExitCode int
 
-// The exit codes. If a signal ends the wait, the process ends by the same signal. A shell reports that as 128 plus
+// The exit codes. If a signal ends the wait, the process terminates itself with the same signal. A shell reports that as 128 plus
 // the signal's number.
 const (
 	ExitSuccess       ExitCode = 0

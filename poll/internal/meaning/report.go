@@ -232,9 +232,9 @@ func (r *reading) state() (s Statement) {
 	return s
 }
 
-// outlives reports whether s remains the state of the operation although the parameter in is a different state. That
-// is so if s is a member .done that is true, and in is an unfinished state in .response, which may be a resource with
-// a state of its own.
+// outlives reports whether s remains the state of the operation although the document has another state, the parameter
+// "in". This is the case if s is a member .done that is true, and "in" is an unfinished state in .response: a resource
+// may have a state of its own.
 func (s Statement) outlives(in Statement) bool {
 	isDone := s.Raw == "true" && strings.HasSuffix(s.Path, ".done")
 	return isDone && strings.Contains(in.Path, ".response.") && in.Stage > Done && in.Stage < Failed

@@ -32,7 +32,7 @@ type outputs struct {
 	part   bool          // the last line belongs to a JSON document that is incomplete or too long
 }
 
-// A chunk is a part of one output.
+// A chunk is a part of stdout or of stderr.
 type chunk struct {
 	from int // 0 for standard output, 1 for standard error
 	text []byte

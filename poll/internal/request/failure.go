@@ -139,7 +139,7 @@ var meanings = [...]struct {
 const notTLS = "the server does not speak TLS on this port"
 
 // meaningOf returns the failure for err, without the field Err. If err joins the errors of several addresses, the
-// error with the smallest weight decides. If that weight is 0 and other addresses have failed, too, the reason names
+// error with the smallest weight, as the function weight returns it, decides. If that weight is 0 and other addresses have failed, too, the reason names
 // the address of the deciding error. text must return the message of an error without secrets.
 func meaningOf(err error, text func(error) string) *status.Failure {
 	all := leaves(err)
