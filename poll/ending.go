@@ -13,11 +13,11 @@ import (
 )
 
 // stopped returns the ending if something other than a verdict or a limit of w ends the wait, and "" otherwise.
-// The ending is HintTooLong if the origin accepts no request before the deadline. Otherwise the run determines
+// The ending is ThrottledTooLong if the origin accepts no request before the deadline. Otherwise the run determines
 // the ending.
 func (w *wait) stopped() Ending {
 	if w.closedPastDeadline != "" {
-		return HintTooLong
+		return ThrottledTooLong
 	}
 	return w.run.stopped()
 }
@@ -124,12 +124,12 @@ func (w *wait) reason(o Outcome) string {
 		last = "; last: " + last
 	}
 	switch o.Ending {
-	case HintTooLong:
+	case ThrottledTooLong:
 		asked := o.Verdict.Reason
 		if w.closedPastDeadline != "" {
 			asked = w.closedPastDeadline
-		} else if hint := cmp.Or(w.Hint, o.Observation.Hint); hint != nil && !(o.Verdict.Status == status.Throttled && o.Verdict.Rule == "") { // an element gets its hint from the list's response
-			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, words.Duration(hint.Wait))
+		} else if requested := cmp.Or(w.RetryAfter, o.Observation.RetryAfter); requested != nil && !(o.Verdict.Status == status.Throttled && o.Verdict.Rule == "") { // an element gets its RetryAfter from the list's response
+			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, requested.Source, words.Duration(requested.Wait))
 		}
 		return fmt.Sprintf("%s, and %s are left before the deadline", asked, words.Short(time.Until(w.deadline)))
 	case AttemptsExhausted:

@@ -105,8 +105,8 @@ const (
 	Failed Ending = "failed"
 	// CannotRun means that the program was not found, or cannot be executed.
 	CannotRun Ending = "cannot be run"
-	// HintTooLong means that the server requested a wait that ends after the deadline.
-	HintTooLong Ending = "throttled past the deadline"
+	// ThrottledTooLong means that the server requested a wait that ends after the deadline.
+	ThrottledTooLong Ending = "throttled past the deadline"
 	// AttemptsExhausted means that MaxAttempts attempts were made.
 	AttemptsExhausted Ending = "attempts exhausted"
 	// TimedOut means that the deadline was reached: the end of Timeout, or the deadline of the caller's

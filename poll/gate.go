@@ -192,7 +192,7 @@ func newPaced(w *wait) *paced {
 
 // noteClosed handles an observation o of an attempt that stopped because an origin is closed. If the origin
 // stays closed until after the deadline, all targets of the wait end. Otherwise noteClosed makes the time until
-// the origin opens the hint of o.
+// the origin opens the RetryAfter of o.
 func (p *paced) noteClosed(o *status.Observation) {
 	if !o.Stopped() {
 		return
@@ -200,7 +200,7 @@ func (p *paced) noteClosed(o *status.Observation) {
 	if c, ok := o.Failure.Err.(*closing); ok && p.w.isDeadline(time.Now().Add(c.Wait)) {
 		p.w.endClosed(o.Failure.Reason)
 	} else if ok {
-		o.Hint = &c.Hint
+		o.RetryAfter = &c.RetryAfter
 	}
 }
 
@@ -228,7 +228,7 @@ func (p *paced) Wait(ctx context.Context, origin string) *status.Failure {
 			p.sent.Store(new(time.Now()))
 			return nil
 		case closed != "" && (p.w.isDeadline(time.Now().Add(wait)) || ends && wait > slowAfter):
-			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(origin, wait, closed), Err: &closing{status.Hint{Wait: wait, Source: closed}}}
+			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(origin, wait, closed), Err: &closing{status.RetryAfter{Wait: wait, Source: closed}}}
 		default:
 			sleepUntil(ctx, slot)
 		}
@@ -243,7 +243,7 @@ func (p *paced) Done(origin string, o status.Observation) (again bool) {
 		v = p.w.p.Rules.Classify(p.w.run.ctx, o)
 	}
 	p.feedBack(origin, &o, v)
-	return v.Status == status.Throttled && (o.Hint == nil || !p.w.isDeadline(time.Now().Add(o.Hint.Wait)))
+	return v.Status == status.Throttled && (o.RetryAfter == nil || !p.w.isDeadline(time.Now().Add(o.RetryAfter.Wait)))
 }
 
 // feedBack tells the limiter about a rejected request, or about the quota that a response reports. It does so
@@ -258,8 +258,8 @@ func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict)
 	f := Feedback{Sent: *p.sent.Load(), Refused: refused, Reason: "the rate limit is used up"}
 	if refused {
 		f.Reason = v.Reason
-		if o.Hint != nil {
-			f.Wait, f.Reason = o.Hint.Wait, o.Hint.Source
+		if o.RetryAfter != nil {
+			f.Wait, f.Reason = o.RetryAfter.Wait, o.RetryAfter.Source
 		}
 	}
 	if o.Quota != nil {
@@ -281,8 +281,8 @@ func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict)
 }
 
 // A closing is the error of an attempt that stopped because an origin is closed: its server asked clients to pause.
-// The Hint has the rest of the pause.
-type closing struct{ status.Hint }
+// The RetryAfter has the rest of the pause.
+type closing struct{ status.RetryAfter }
 
 func (c *closing) Error() string { return "the origin is closed" }
 

@@ -70,7 +70,7 @@ func (g *Group) validate() error {
 // A Summary is the result of a [Group].
 type Summary struct {
 	// Ending is Succeeded if the group reached its goal. Otherwise it is the first of these endings that a
-	// target or a list has: Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted, TimedOut. If none
+	// target or a list has: Interrupted, CannotRun, Failed, ThrottledTooLong, AttemptsExhausted, TimedOut. If none
 	// has such an ending, as in a group without targets, Ending is Failed.
 	Ending Ending
 	// Targets is the number of targets, and Need is the number of targets that had to succeed. Endings counts

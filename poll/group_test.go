@@ -145,7 +145,7 @@ func TestGroupSpacesAttempts(t *testing.T) {
 }
 
 // A group waits for all its targets until the goal is reached or, with FailFast, out of reach. Its ending is the
-// first of Failed, HintTooLong, AttemptsExhausted and TimedOut among the endings of its targets.
+// first of Failed, ThrottledTooLong, AttemptsExhausted and TimedOut among the endings of its targets.
 func TestGroupGoals(t *testing.T) {
 	bad, done, late, open := failing("bad", 1), after("done", 0), after("late", 2*time.Second+1), never("open")
 	hung, busy, tried, short := after("hung", time.Hour), never("busy"), never("tried"), never("short")
@@ -426,7 +426,7 @@ func TestPollerLimiter(t *testing.T) {
 		p.Limiter = &poll.Pacer{Rand: rand.New(still{})}
 		p.Limiter.Done("p", poll.Feedback{Sent: time.Now(), Refused: true, Wait: time.Minute, Reason: "busy"})
 		o, err := p.Run(t.Context())
-		if want := "p is closed for 1m (busy), and 5s are left before the deadline"; !errors.Is(err, poll.HintTooLong) || o.Reason != want {
+		if want := "p is closed for 1m (busy), and 5s are left before the deadline"; !errors.Is(err, poll.ThrottledTooLong) || o.Reason != want {
 			t.Errorf("%v: have %s, want %s", err, o.Reason, want)
 		}
 	})

@@ -285,7 +285,7 @@ func (l *list) view(response *status.Observation, w *wait, last *expr.Doc) statu
 	o, e := *response, w.element
 	o.Attempt, o.Target = w.Attempts, w.p.Target
 	o.Elapsed = max(0, l.lead.Start.Add(o.Elapsed).Sub(w.Start))
-	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
+	o.RetryAfter, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
 	o.Body, o.Within, o.Presence = nil, last, status.Missing
 	if w.Absent++; l.reader.partial != "" {
 		w.Absent = 0

@@ -220,7 +220,7 @@ func TestAnOriginStaysClosedForAllTargets(t *testing.T) {
 					}
 					for i, o := range outcomes {
 						targets[i].Past = new(reread(t, o.State))
-						if i == 4 && (o.Ending != poll.HintTooLong || !strings.Contains(o.Reason, "http://b.example.com:80 is closed for ")) {
+						if i == 4 && (o.Ending != poll.ThrottledTooLong || !strings.Contains(o.Reason, "http://b.example.com:80 is closed for ")) {
 							t.Errorf("%s: %s: %s", test.name, o.Ending, o.Reason)
 						}
 					}

@@ -19,9 +19,9 @@ const (
 	// unmeasuredReserve is the time reserved for a last attempt as long as no attempt has been timed. A
 	// generous value does no harm: if the attempt turns out to be quick, a later attempt is planned as well.
 	unmeasuredReserve = 2 * time.Second
-	// hintSpread is the maximum random time added to the wait that a server requested, as a share of that wait.
+	// retryAfterSpread is the maximum random time added to the wait that a server requested, as a share of that wait.
 	// It prevents clients that received the same response from returning at the same moment.
-	hintSpread = 0.1
+	retryAfterSpread = 0.1
 )
 
 // standing describes how far a wait has come: its state, its settings and its last attempt. Its methods use
@@ -55,7 +55,7 @@ func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, 
 	}
 	left, least := s.deadline.Sub(now), time.Duration(0)
 	if s.isThrottled() {
-		least = s.hintLeft(now)
+		least = s.retryAfterLeft(now)
 	}
 	latest := max(left-s.reserve(left), least, 0)
 	if of.hold < left { // before of.hold has passed, no SUCCESS could end the wait
@@ -68,7 +68,7 @@ func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, 
 	// attempts.
 	takes := s.timeToConfirm(latest)
 	early := (latest - takes) / 10 * 9
-	if takes > 0 && wait > early && early > max(s.hintLeft(now), minReserve) {
+	if takes > 0 && wait > early && early > max(s.retryAfterLeft(now), minReserve) {
 		wait, isLast = early, false
 	}
 	return now.Add(wait), isLast, previous
@@ -79,23 +79,23 @@ func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, 
 func (s *standing) waitWithoutDeadline(of listing, now time.Time) (wait, previous time.Duration) {
 	wait, previous = s.scheduledWait(of, now)
 	wait = max(0, wait-s.passed(now))
-	if hint := s.hintLeft(now); hint > 0 {
-		share := hintSpread
+	if asked := s.retryAfterLeft(now); asked > 0 {
+		share := retryAfterSpread
 		if s.wasCut() {
 			share = 1
 		}
-		spread := time.Duration(s.p.Rand.Float64() * share * float64(hint))
-		wait = words.Sum(max(wait, hint), spread)
+		spread := time.Duration(s.p.Rand.Float64() * share * float64(asked))
+		wait = words.Sum(max(wait, asked), spread)
 	}
 	return wait, previous
 }
 
-// hintLeft returns the remaining part of the wait that the server requested, or 0 if it requested none.
-func (s *standing) hintLeft(now time.Time) time.Duration {
-	if s.Hint == nil {
+// retryAfterLeft returns the remaining part of the wait that the server requested, or 0 if it requested none.
+func (s *standing) retryAfterLeft(now time.Time) time.Duration {
+	if s.RetryAfter == nil {
 		return 0
 	}
-	return max(0, s.Hint.Wait-s.passed(now))
+	return max(0, s.RetryAfter.Wait-s.passed(now))
 }
 
 // passed returns the time since the last attempt if that attempt was made in an earlier run, and 0 otherwise.
@@ -229,14 +229,14 @@ func (s *standing) measure(took time.Duration, c *conclusion) {
 
 // endingOf returns the ending of the wait after an attempt, or "" if the wait continues. The argument stopped
 // is the ending caused by the caller, the group's goal or a closed origin, or "". If several endings apply,
-// endingOf returns the first one in this order: the ending by the verdict, stopped, HintTooLong,
+// endingOf returns the first one in this order: the ending by the verdict, stopped, ThrottledTooLong,
 // AttemptsExhausted, TimedOut.
 func (s *standing) endingOf(stopped Ending, now time.Time) Ending {
 	switch how := cmp.Or(s.endingByVerdict(), stopped); {
 	case how != "":
 		return how
 	case s.hintTooLong(now):
-		return HintTooLong
+		return ThrottledTooLong
 	case s.p.MaxAttempts > 0 && s.Attempts >= s.p.MaxAttempts:
 		return AttemptsExhausted
 	case !s.deadline.IsZero() && s.deadline.Sub(now) < minReserve:
@@ -289,11 +289,11 @@ func (s *standing) threshold() Threshold {
 func (s *standing) isThrottled() bool { return s.last.verdict.Status == status.Throttled }
 
 // isRefused reports whether the last verdict was THROTTLED and the response requested no particular wait.
-func (s *standing) isRefused() bool { return s.isThrottled() && s.Hint == nil }
+func (s *standing) isRefused() bool { return s.isThrottled() && s.RetryAfter == nil }
 
 // hintTooLong reports whether a THROTTLED response requests a wait that does not end before the deadline.
 func (s *standing) hintTooLong(now time.Time) bool {
-	return s.isThrottled() && s.Hint != nil && !s.deadline.IsZero() && s.Hint.Wait >= s.deadline.Sub(now)
+	return s.isThrottled() && s.RetryAfter != nil && !s.deadline.IsZero() && s.RetryAfter.Wait >= s.deadline.Sub(now)
 }
 
 // isToConfirm reports whether the current status is SUCCESS, but its threshold has not been reached.

@@ -223,7 +223,7 @@ func TestUntilWith(t *testing.T) {
 		"an error":               {err: fs.ErrNotExist, done: true, is: fs.ErrNotExist, want: "wait for it: timed out after 10s; last: file does not exist", took: 9975 * time.Millisecond},
 		"permanent":              {err: poll.Permanent(fs.ErrNotExist), is: fs.ErrNotExist, want: "wait for it: failed: file does not exist", took: time.Second},
 		"throttled":              {err: poll.Throttled(fs.ErrNotExist, 0), is: fs.ErrNotExist, want: "wait for it: timed out after 10s; last: file does not exist", took: 9975 * time.Millisecond},
-		"throttled for too long": {err: poll.Throttled(fs.ErrNotExist, time.Minute), is: poll.HintTooLong, want: "wait for it: throttled past the deadline: file does not exist, the probe asks for 1m, and 9s are left before the deadline", took: time.Second},
+		"throttled for too long": {err: poll.Throttled(fs.ErrNotExist, time.Minute), is: poll.ThrottledTooLong, want: "wait for it: throttled past the deadline: file does not exist, the probe asks for 1m, and 9s are left before the deadline", took: time.Second},
 		"permanently throttled":  {err: poll.Throttled(poll.Permanent(fs.ErrNotExist), 0), is: poll.Failed, want: "wait for it: failed: file does not exist", took: time.Second},
 		"done":                   {done: true, took: time.Second},
 	} {

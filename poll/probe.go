@@ -246,7 +246,7 @@ func Observe(ctx context.Context, body []byte, err error) status.Observation {
 	if e, ok := errors.AsType[*throttledError](err); ok {
 		o.Failure.Kind = status.FailureThrottled
 		if e.wait > 0 {
-			o.Hint = &status.Hint{Wait: e.wait, Source: "the probe"}
+			o.RetryAfter = &status.RetryAfter{Wait: e.wait, Source: "the probe"}
 		}
 	}
 	if isPermanent(err) {

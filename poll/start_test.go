@@ -292,7 +292,7 @@ func TestAStartInTheFuture(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		probe := poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
 			o := poll.Observe(ctx, nil, errors.New("no"))
-			o.Hint = &status.Hint{Wait: -time.Hour, Source: "x"}
+			o.RetryAfter = &status.RetryAfter{Wait: -time.Hour, Source: "x"}
 			return o
 		})
 		p := poll.Poller{Probe: probe, Start: time.Now().Add(time.Hour), MaxAttempts: 2}

@@ -38,13 +38,13 @@ type State struct {
 	// Last is the time at which the last attempt ended, and zero before the first attempt. Status and Reason
 	// are from the verdict on the last attempt or, if the wait has ended, from its Outcome. Streak is the
 	// number of consecutive attempts with this Status, and Since is the time of the first of these attempts.
-	// Hint is the wait that the server requested, counting from Last; nil without such a request.
-	Last   time.Time     `json:"last,omitzero"`
-	Status status.Status `json:"status,omitempty"`
-	Reason string        `json:"reason,omitempty"`
-	Streak int           `json:"streak,omitempty"`
-	Since  time.Time     `json:"since,omitzero"`
-	Hint   *status.Hint  `json:"hint,omitempty"`
+	// RetryAfter is the wait that the server requested, counting from Last; nil without such a request.
+	Last       time.Time          `json:"last,omitzero"`
+	Status     status.Status      `json:"status,omitempty"`
+	Reason     string             `json:"reason,omitempty"`
+	Streak     int                `json:"streak,omitempty"`
+	Since      time.Time          `json:"since,omitzero"`
+	RetryAfter *status.RetryAfter `json:"hint,omitempty"`
 	// Messages is the number of stream messages that were evaluated. Heard is the time of the last message.
 	Messages int       `json:"messages,omitempty"`
 	Heard    time.Time `json:"heard,omitzero"`
@@ -184,7 +184,7 @@ func (s State) check() error {
 		return fmt.Errorf("unknown ending %.20q", s.Ending)
 	}
 	counts := []int{s.Attempts, s.Sent, s.Streak, s.Absent, s.Messages, s.Anew, s.Refusals}
-	if s.Sent > s.Attempts || slices.Min(counts) < 0 || slices.Max(counts) > mostCounted || min(s.Previous, s.Elapsed) < 0 || s.Hint != nil && s.Hint.Wait < 0 {
+	if s.Sent > s.Attempts || slices.Min(counts) < 0 || slices.Max(counts) > mostCounted || min(s.Previous, s.Elapsed) < 0 || s.RetryAfter != nil && s.RetryAfter.Wait < 0 {
 		return errors.New("its counts are invalid")
 	}
 	return nil

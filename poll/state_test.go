@@ -111,7 +111,7 @@ func TestSlicesOfASlowingProbe(t *testing.T) {
 
 // The time before a run counts for the first wait of the run, whether this wait was planned or not.
 func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
-	hint := &status.Hint{Wait: time.Minute, Source: "Retry-After"}
+	hint := &status.RetryAfter{Wait: time.Minute, Source: "Retry-After"}
 	for name, test := range map[string]struct {
 		change func(s *poll.State, now time.Time)
 		want   string
@@ -119,17 +119,17 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 		"none was planned":           {func(*poll.State, time.Time) {}, "15s #4"},
 		"it is over":                 {func(s *poll.State, now time.Time) { s.Last = now.Add(-time.Hour) }, "0s #4"},
 		"it was planned":             {func(s *poll.State, now time.Time) { s.Due = now.Add(7 * time.Second) }, "7s #4"},
-		"planned too far ahead":      {func(s *poll.State, now time.Time) { s.Hint, s.Due = hint, now.Add(time.Hour) }, "1m6s #4"},
+		"planned too far ahead":      {func(s *poll.State, now time.Time) { s.RetryAfter, s.Due = hint, now.Add(time.Hour) }, "1m6s #4"},
 		"too far ahead by a limiter": {func(s *poll.State, now time.Time) { s.Due, s.Reserved = now.Add(time.Hour), true }, "20s #4"},
 		"it was due":                 {func(s *poll.State, now time.Time) { s.Due = now.Add(-7 * time.Second) }, "0s #4"},
-		"a hint":                     {func(s *poll.State, now time.Time) { s.Hint = hint }, "57.75s #4"}, // and 5% of the rest
+		"a hint":                     {func(s *poll.State, now time.Time) { s.RetryAfter = hint }, "57.75s #4"}, // and 5% of the rest
 		"a hint that is over": {func(s *poll.State, now time.Time) {
-			s.Hint, s.Last = hint, now.Add(-time.Hour)
+			s.RetryAfter, s.Last = hint, now.Add(-time.Hour)
 		}, "0s #4"},
 		"throttled":             {func(s *poll.State, now time.Time) { s.Status = status.Throttled }, "35s #4"},
 		"throttled again":       {func(s *poll.State, now time.Time) { s.Status, s.Refusals = status.Throttled, 2 }, "1m15s #4"},
 		"throttled before":      {func(s *poll.State, now time.Time) { s.Refusals = 1 }, "35s #4"},
-		"throttled with a hint": {func(s *poll.State, now time.Time) { s.Status, s.Hint = status.Throttled, hint }, "57.75s #4"},
+		"throttled with a hint": {func(s *poll.State, now time.Time) { s.Status, s.RetryAfter = status.Throttled, hint }, "57.75s #4"},
 		"a clock that went back": {func(s *poll.State, now time.Time) {
 			s.Last, s.Start, s.Began = now.Add(1e12), now.Add(1e12), now.Add(1e12)
 		}, "20s #4"},

@@ -168,7 +168,7 @@ func (l *loop) concludeList(lead *wait) {
 	l.numberNew(list)
 	how := lead.ending(now)
 	l.emit(lead.event(EventAttempt, now))
-	hopeless := how == Failed || how == HintTooLong
+	hopeless := how == Failed || how == ThrottledTooLong
 	if hopeless && list.lastComplete { // the response is complete, so elements that it shows as finished end with their own verdict
 		l.concludeTargets(lead)
 	}
@@ -194,7 +194,7 @@ func (l *loop) concludeList(lead *wait) {
 // list itself gets an EventEnd only if targets may be missing.
 func (l *loop) endList(lead *wait, how Ending) {
 	list := lead.list
-	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.mayHaveMore() {
+	if how == Failed || how == CannotRun || how == ThrottledTooLong || how != "" && how != Cancelled && list.mayHaveMore() {
 		l.emitEnd(lead, how)
 	}
 	if maybe := list.reader.maybe; how == "" && maybe != "" && list.Whole && !list.isCounted() {
@@ -264,7 +264,7 @@ func (l *loop) goal() Event {
 // gravest returns the ending of a group that did not reach its goal: the most serious ending of any target or
 // list, or Failed if there is none.
 func gravest(endings map[Ending]int) Ending {
-	for _, e := range [...]Ending{Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted, TimedOut} {
+	for _, e := range [...]Ending{Interrupted, CannotRun, Failed, ThrottledTooLong, AttemptsExhausted, TimedOut} {
 		if endings[e] > 0 {
 			return e
 		}

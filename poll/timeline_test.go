@@ -40,8 +40,8 @@ func line(e poll.Event) string {
 	switch e.Kind {
 	case poll.EventWait:
 		at += fmt.Sprintf(" #%d %s", attemptOf(e), e.Wait)
-		if e.State.Hint != nil {
-			at += " hint " + e.State.Hint.Wait.String()
+		if e.State.RetryAfter != nil {
+			at += " hint " + e.State.RetryAfter.Wait.String()
 		}
 		if e.State.LastAttempt {
 			at += " last look"
@@ -155,13 +155,13 @@ func answer(code int) status.Observation {
 
 func hinted(code int, wait time.Duration) status.Observation {
 	o := answer(code)
-	o.Hint = &status.Hint{Wait: wait, Source: "Retry-After"}
+	o.RetryAfter = &status.RetryAfter{Wait: wait, Source: "Retry-After"}
 	return o
 }
 
 // allEndings has all endings in the order of the counts.
 var allEndings = []poll.Ending{
-	poll.Succeeded, poll.Failed, poll.CannotRun, poll.HintTooLong, poll.AttemptsExhausted, poll.TimedOut, poll.Interrupted, poll.Cancelled,
+	poll.Succeeded, poll.Failed, poll.CannotRun, poll.ThrottledTooLong, poll.AttemptsExhausted, poll.TimedOut, poll.Interrupted, poll.Cancelled,
 }
 
 // attemptOf returns the number of the attempt that is next, starts or has ended.

@@ -45,10 +45,10 @@ func (w *wait) evaluateResponse(o status.Observation, took time.Duration) {
 		h.Fresh = w.Began.IsZero() || time.Since(w.Began)-took < freshFor
 		o.Protocol = h
 	}
-	if o.Hint != nil && o.Hint.Wait <= 0 {
-		o.Hint = nil
+	if o.RetryAfter != nil && o.RetryAfter.Wait <= 0 {
+		o.RetryAfter = nil
 	}
-	w.readHint(&o, time.Now())
+	w.readRetryAfter(&o, time.Now())
 	w.annotate(&o, time.Now(), took)
 	if w.stream.decided { // the last message has decided the wait
 		w.last.took = took
@@ -78,10 +78,10 @@ func (w *wait) evaluateResponse(o status.Observation, took time.Duration) {
 	}
 }
 
-// readHint evaluates Poller.RetryAfter on the document of o. If the document requests a longer wait than the
-// Retry-After header, that wait becomes the hint of o. If the value is not a wait, readHint records a note
+// readRetryAfter evaluates Poller.RetryAfter on the document of o. If the document requests a longer wait than the
+// Retry-After header, that wait becomes the RetryAfter of o. If the value is not a wait, readRetryAfter records a note
 // instead.
-func (w *wait) readHint(o *status.Observation, now time.Time) {
+func (w *wait) readRetryAfter(o *status.Observation, now time.Time) {
 	x := w.p.RetryAfter
 	if x == nil || o.Failure != nil || o.Truncated || o.Ended { // there is no complete document
 		return
@@ -94,8 +94,8 @@ func (w *wait) readHint(o *status.Observation, now time.Time) {
 	wait, ok := ratelimit.Parse(v.Text(), now)
 	if !ok {
 		w.ignored = x.String() + " is not a wait of at most a year, and was ignored"
-	} else if wait > 0 && (o.Hint == nil || o.Hint.Wait < wait) {
-		o.Hint = &status.Hint{Wait: wait, Source: x.String()}
+	} else if wait > 0 && (o.RetryAfter == nil || o.RetryAfter.Wait < wait) {
+		o.RetryAfter = &status.RetryAfter{Wait: wait, Source: x.String()}
 	}
 }
 
@@ -201,7 +201,7 @@ func (w *wait) record(c *conclusion) {
 // verdict neither continues nor interrupts the sequence of equal verdicts.
 func conclude(s State, c *conclusion, isBetween bool, now time.Time) State {
 	o, v := c.observation, c.verdict
-	s.Hint, s.Reason = o.Hint, v.Reason
+	s.RetryAfter, s.Reason = o.RetryAfter, v.Reason
 	switch {
 	case isBetween, isStreamEnd(c):
 		return s

@@ -115,12 +115,12 @@ func (w *wait) resumeFrom(past State, now time.Time) {
 	}
 	w.Attempts = min(max(w.Attempts, 0), mostCounted)
 	w.Sent = min(w.Sent, w.Attempts)
-	if w.Hint != nil && now.Sub(w.Last) >= w.Hint.Wait {
-		w.Hint = nil
+	if w.RetryAfter != nil && now.Sub(w.Last) >= w.RetryAfter.Wait {
+		w.RetryAfter = nil
 	}
 	longest := w.Previous
-	if w.Hint != nil {
-		longest = max(longest, w.Hint.Wait+w.Hint.Wait/10)
+	if w.RetryAfter != nil {
+		longest = max(longest, w.RetryAfter.Wait+w.RetryAfter.Wait/10)
 	}
 	if latest := now.Add(words.Sum(w.p.InitialDelay, longest)); w.Due.After(latest) {
 		w.Due, w.Reserved = latest, false // the time has changed, so the limiter has to be consulted again

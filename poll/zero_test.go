@@ -119,7 +119,7 @@ func TestSenseless(t *testing.T) {
 // made are the types whose values the packages make themselves.
 var made = map[string]bool{
 	"poll.Attempt": true, "poll.Error": true, "poll.Event": true, "poll.Outcome": true, "poll.ClosedOrigin": true, "poll.State": true, "poll.Report": true, "poll.Plan": true, "poll.Summary": true, "poll.Feedback": true,
-	"status.Observation": true, "status.Failure": true, "status.Hint": true, "status.Quota": true, "status.Object": true, "status.Result": true, "status.Verdict": true,
+	"status.Observation": true, "status.Failure": true, "status.RetryAfter": true, "status.Quota": true, "status.Object": true, "status.Result": true, "status.Verdict": true,
 	"expr.Env": true, "expr.Error": true, "expr.Explanation": true, "expr.Result": true, "expr.Value": true, "simulate.Result": true, "backoff.Step": true,
 }
 
@@ -155,7 +155,7 @@ func fullPoller(probe poll.Probe) poll.Poller {
 		Schedule: backoff.Linear{}, Resend: backoff.Fibonacci{}, Throttled: backoff.Linear{}, Limiter: &poll.Pacer{PerSecond: 10, Rand: newRand()}, Rand: newRand(),
 		InitialDelay: time.Millisecond, Start: time.Unix(946684800, 0), // when time starts in a bubble
 		Timeout: time.Minute, AttemptTimeout: time.Second, MaxAttempts: 10,
-		Past:     &poll.State{Attempts: 1, Status: status.NotReady, Hint: &status.Hint{Wait: time.Second, Source: "a test"}},
+		Past:     &poll.State{Attempts: 1, Status: status.NotReady, RetryAfter: &status.RetryAfter{Wait: time.Second, Source: "a test"}},
 		Starting: func(poll.State) error { return nil }, Finalize: func(o poll.Outcome) poll.Outcome { return o },
 	}
 }
@@ -259,7 +259,7 @@ func evaluations() subject {
 		fullRules(),
 		status.Observation{
 			Kind: status.KindHTTP, Attempt: 1, Elapsed: 1, Unchanged: 1, Body: body, Size: 1, Code: &code, Exit: &exit, Header: http.Header{},
-			Hint: &status.Hint{Wait: 1}, Quota: &status.Quota{Reset: 1},
+			RetryAfter: &status.RetryAfter{Wait: 1}, Quota: &status.Quota{Reset: 1},
 		},
 		status.Meaning{
 			Default: status.Always(status.Verdict{Reason: "HTTP 200"}),

@@ -78,9 +78,9 @@ type Observation struct {
 	// Failure explains why the response is missing or incomplete. It is nil if the response is complete.
 	Failure *Failure
 
-	// Hint is the wait before the next attempt that the server requested, for example with Retry-After. It is nil
-	// if the server requested no wait.
-	Hint *Hint
+	// RetryAfter is the wait before the next attempt that the server requested. It is nil if the server requested
+	// no wait.
+	RetryAfter *RetryAfter
 	// Quota is the remaining part of a rate limit, as the response header reports it. It is nil if the header
 	// reports no rate limit.
 	Quota *Quota
@@ -203,8 +203,9 @@ func (o *Observation) Stopped() bool {
 	return o.Failure != nil && o.Failure.Kind == FailureStopped
 }
 
-// A Hint is a wait before the next attempt that the server requested.
-type Hint struct {
+// A RetryAfter is a wait before the next attempt that the server requested, for example with the header field
+// Retry-After.
+type RetryAfter struct {
 	Wait   time.Duration `json:"wait,omitempty"`   // never negative
 	Source string        `json:"source,omitempty"` // where the server requested the wait, such as "Retry-After"
 }

@@ -114,7 +114,7 @@ func step(
 	switch o := last.Outcome; {
 	case o.Ending == poll.Succeeded:
 		return out, nil
-	case state.Ended(), o.Unfinished && o.Ending == poll.Failed, o.Ending == poll.TimedOut, o.Ending == poll.AttemptsExhausted, o.Ending == poll.HintTooLong:
+	case state.Ended(), o.Unfinished && o.Ending == poll.Failed, o.Ending == poll.TimedOut, o.Ending == poll.AttemptsExhausted, o.Ending == poll.ThrottledTooLong:
 		return out, river.JobCancel(o.Err())
 	default:
 		return out, o.Err()

@@ -176,7 +176,7 @@ func ended(o poll.Outcome, state poll.State) error {
 	case o.Ending == poll.Interrupted:
 		return retry(err.Error(), string(o.Ending), time.Until(state.Due))
 	case state.Ended(), o.Unfinished && o.Ending == poll.Failed, errors.Is(err, errMayHaveStarted),
-		o.Ending == poll.TimedOut, o.Ending == poll.AttemptsExhausted, o.Ending == poll.HintTooLong:
+		o.Ending == poll.TimedOut, o.Ending == poll.AttemptsExhausted, o.Ending == poll.ThrottledTooLong:
 		return final(err, o.Ending)
 	}
 	return err

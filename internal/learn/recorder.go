@@ -119,7 +119,7 @@ func (r *Recorder) endList(s poll.Summary) {
 	o := poll.Outcome{Ending: s.Ending, State: poll.State{Attempts: s.Attempts}}
 	if o.Ending == poll.Failed {
 		o.Verdict, o.Observation = r.failed.Verdict, r.failed.Observation
-		if s.Endings[poll.TimedOut]+s.Endings[poll.AttemptsExhausted]+s.Endings[poll.HintTooLong] > 0 {
+		if s.Endings[poll.TimedOut]+s.Endings[poll.AttemptsExhausted]+s.Endings[poll.ThrottledTooLong] > 0 {
 			o.Ending = poll.TimedOut
 		}
 	}
@@ -198,7 +198,7 @@ func remembered(o poll.Outcome) Outcome {
 		return ""
 	}
 	return map[poll.Ending]Outcome{
-		poll.TimedOut: Timeout, poll.AttemptsExhausted: Timeout, poll.HintTooLong: Timeout,
+		poll.TimedOut: Timeout, poll.AttemptsExhausted: Timeout, poll.ThrottledTooLong: Timeout,
 		poll.Interrupted: Interrupted,
 	}[o.Ending]
 }

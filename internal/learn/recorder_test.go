@@ -98,7 +98,7 @@ func TestRemembered(t *testing.T) {
 		"cannot run":         {poll.Outcome{Ending: poll.CannotRun, Observation: code(127)}, ""},
 		"timed out":          {poll.Outcome{Ending: poll.TimedOut, State: poll.State{Attempts: 3}}, Timeout},
 		"nothing was seen":   {poll.Outcome{Ending: poll.TimedOut}, ""},
-		"hint too long":      {poll.Outcome{Ending: poll.HintTooLong, State: poll.State{Attempts: 3}}, Timeout},
+		"hint too long":      {poll.Outcome{Ending: poll.ThrottledTooLong, State: poll.State{Attempts: 3}}, Timeout},
 		"interrupted":        {poll.Outcome{Ending: poll.Interrupted, State: poll.State{Attempts: 3}}, Interrupted},
 	} {
 		if have := remembered(test.outcome); have != test.want {

@@ -307,14 +307,14 @@ func (l *Log) CheckAgain(inTime context.Context, group poll.Group, goal *poll.Su
 func WaitOut(inTime context.Context, ev poll.Event, isSingle bool) poll.Event {
 	all, one := ev.Summary, ev.Outcome
 	if all != nil && all.Ending != poll.Succeeded && all.Ending != poll.Interrupted {
-		for _, open := range []poll.Ending{poll.HintTooLong, poll.TimedOut} {
+		for _, open := range []poll.Ending{poll.ThrottledTooLong, poll.TimedOut} {
 			if all.Endings[open] > 0 {
 				all.Ending = open
 			}
 		}
 	}
-	isOne := isSingle && one != nil && one.Ending == poll.HintTooLong
-	if !isOne && (all == nil || all.Ending != poll.HintTooLong) {
+	isOne := isSingle && one != nil && one.Ending == poll.ThrottledTooLong
+	if !isOne && (all == nil || all.Ending != poll.ThrottledTooLong) {
 		return ev
 	}
 	<-inTime.Done()

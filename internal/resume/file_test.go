@@ -368,7 +368,7 @@ func TestFateOf(t *testing.T) {
 		{how: poll.CannotRun, of: poll.Outcome{Ending: poll.Cancelled, Unfinished: true}, kept: open, want: Warned},
 		{how: poll.TimedOut, want: Kept},
 		{how: poll.TimedOut, of: poll.Outcome{Ending: poll.TimedOut, Unfinished: true}, want: Kept},
-		{how: poll.HintTooLong, want: Kept},
+		{how: poll.ThrottledTooLong, want: Kept},
 		{how: poll.AttemptsExhausted, want: Kept},
 		{how: poll.Interrupted, of: poll.Outcome{Ending: poll.Interrupted, Unfinished: true}, want: Kept},
 	} {

@@ -59,8 +59,8 @@ func (v *view) end(o *poll.Outcome, s *poll.Summary, now time.Time) end {
 	if e.again = isOpen(o.Ending) && v.cfg.Again != nil && v.cfg.Again(); !e.again {
 		return e
 	}
-	if hint := o.State.Hint; hint != nil {
-		e.in = max(0, o.State.Last.Add(hint.Wait).Sub(now))
+	if asked := o.State.RetryAfter; asked != nil {
+		e.in = max(0, o.State.Last.Add(asked.Wait).Sub(now))
 	}
 	if v.cfg.Slice {
 		e.isSlice, e.limit = true, ""

@@ -40,10 +40,10 @@ type jsonEvent struct {
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`
 	messagesJSON
-	Hint     Seconds  `json:"hint_s,omitempty"`
-	Progress *float64 `json:"progress,omitempty"` // from 0 to 1
-	Show     []any    `json:"show,omitempty"`
-	Notes    []string `json:"notes,omitempty"` // notes and hints on the verdict and on undecided conditions
+	RetryAfter Seconds  `json:"hint_s,omitempty"`
+	Progress   *float64 `json:"progress,omitempty"` // from 0 to 1
+	Show       []any    `json:"show,omitempty"`
+	Notes      []string `json:"notes,omitempty"` // notes and hints on the verdict and on undecided conditions
 	predictionJSON
 	Objects []objectJSON `json:"objects,omitempty"` // at the end, the objects that are not done
 	Error   string       `json:"error,omitempty"`   // why there was no response; after an end without success, the lines printed at the end
@@ -89,7 +89,7 @@ func (v *view) jsonEvent(row *Row, ev poll.Event, found shown) jsonEvent {
 	}
 	switch ev.Kind {
 	case poll.EventWait:
-		o.Wait, o.Hint, o.HeldBy = new(seconds(ev.Wait)), hintSeconds(hintOf(ev)), string(ev.HeldBy)
+		o.Wait, o.RetryAfter, o.HeldBy = new(seconds(ev.Wait)), waitSeconds(requestedWait(ev)), string(ev.HeldBy)
 	case poll.EventAttempt, poll.EventMessage:
 		o.setVerdict(ev.Verdict, ev.Verdict.Status, ev.Verdict.Reason, ev.Observation)
 		o.Notes, o.Show = hints(ev.Verdict), found.values
@@ -100,7 +100,7 @@ func (v *view) jsonEvent(row *Row, ev poll.Event, found shown) jsonEvent {
 			o.Progress = new(math.Round(1000*found.share) / 1000)
 		}
 		if obs := ev.Observation; obs != nil {
-			o.Hint = hintSeconds(obs.Hint)
+			o.RetryAfter = waitSeconds(obs.RetryAfter)
 			if obs.Failure != nil {
 				o.Error = term.Line(obs.Failure.Reason)
 			}
@@ -311,7 +311,7 @@ func ageOf(o *poll.Outcome) time.Duration {
 	return o.Elapsed - o.State.Began.Sub(o.State.Start)
 }
 
-func hintSeconds(h *status.Hint) Seconds {
+func waitSeconds(h *status.RetryAfter) Seconds {
 	if h == nil {
 		return 0
 	}

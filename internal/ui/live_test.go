@@ -109,9 +109,9 @@ func TestLive_layout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
 		answer := httpAnswer(200, `{"progress":62}`)
-		answer.Hint = &status.Hint{Wait: 4200 * time.Millisecond, Source: "Retry-After"}
+		answer.RetryAfter = &status.RetryAfter{Wait: 4200 * time.Millisecond, Source: "Retry-After"}
 		run := newRecording(jobURL, 2*time.Hour, 500).wait(time.Second, nil).
-			attempt(verdict(status.Throttled, "", "HTTP 429, Retry-After asks for 4.2s"), answer).wait(4200*time.Millisecond, answer.Hint)
+			attempt(verdict(status.Throttled, "", "HTTP 429, Retry-After asks for 4.2s"), answer).wait(4200*time.Millisecond, answer.RetryAfter)
 		widths := []int{120, 100, 80, 70, 60, 50, 40, 30, 25, 24}
 		for _, unicode := range []bool{true, false} {
 			m := newTerminal(t, 80, 24)

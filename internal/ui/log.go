@@ -61,7 +61,7 @@ func (l *logFace) event(row *Row, ev poll.Event, found shown) {
 	case ev.Kind == poll.EventOrigin && !single: // the reason of a single wait already contains it
 		l.origin(ev)
 	case ev.Kind == poll.EventWait && single:
-		if l.cfg.Verbose && (ev.Wait > 0 || hintOf(ev) != nil) {
+		if l.cfg.Verbose && (ev.Wait > 0 || requestedWait(ev) != nil) {
 			l.wait(ev)
 		}
 	case ev.Kind == poll.EventWait && row.n == 0:
@@ -269,8 +269,8 @@ func (l *logFace) origin(ev poll.Event) {
 // wait reports the length of the next wait, and why the wait is longer than the schedule requires.
 func (l *logFace) wait(ev poll.Event) {
 	text := clauses(words.Short(ev.Wait), heldWords(ev.HeldBy))
-	if hint := hintOf(ev); hint != nil {
-		text += "; " + hintWords(hint)
+	if asked := requestedWait(ev); asked != nil {
+		text += "; " + waitWords(asked)
 	}
 	if ev.State.LastAttempt {
 		text += "; for a last check before the deadline"

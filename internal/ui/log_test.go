@@ -105,10 +105,10 @@ func TestLines_heartbeat(t *testing.T) {
 		began := time.Now()
 		send(r, began, poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}, Deadline: began.Add(time.Hour)})
 		time.Sleep(31 * time.Second)
-		hint := &status.Hint{Wait: 20 * time.Minute, Source: "Retry-After"}
-		send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, Verdict: notReady("exit 1"), Observation: &status.Observation{Hint: hint}})
+		hint := &status.RetryAfter{Wait: 20 * time.Minute, Source: "Retry-After"}
+		send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, Verdict: notReady("exit 1"), Observation: &status.Observation{RetryAfter: hint}})
 		send(r, began, poll.Event{Kind: poll.EventWait, Wait: 20 * time.Minute,
-			State: poll.State{Attempts: 1, Due: time.Now().Add(20 * time.Minute), Hint: hint}})
+			State: poll.State{Attempts: 1, Due: time.Now().Add(20 * time.Minute), RetryAfter: hint}})
 		time.Sleep(20 * time.Minute)
 		r.Close()
 		time.Sleep(time.Hour)
@@ -221,10 +221,10 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		answer := exitAnswer(1, s, s)
 		answer.Remarks, answer.Next = []string{s}, s
-		answer.Hint = &status.Hint{Source: s}
+		answer.RetryAfter = &status.RetryAfter{Source: s}
 		recording := newRecording(s, 0, 0)
 		recording.attempt(status.Verdict{Status: status.NotReady, Rule: s, Reason: s, Notes: []string{s}}, answer)
-		recording.wait(1, answer.Hint)
+		recording.wait(1, answer.RetryAfter)
 		events := recording.end(poll.Outcome{Ending: poll.TimedOut, Reason: s, Notes: []string{s}})
 		have := show(events, Config{Face: Lines, Verbose: true, Until: []string{s}})
 		if !utf8.ValidString(have) || !strings.HasSuffix(have, "\n") {

@@ -67,9 +67,9 @@ func (t *recording) event(ev poll.Event) *recording {
 }
 
 // wait records a wait of d, which ends in time; hint may be nil.
-func (t *recording) wait(d time.Duration, hint *status.Hint) *recording {
+func (t *recording) wait(d time.Duration, hint *status.RetryAfter) *recording {
 	t.event(poll.Event{Kind: poll.EventWait, Wait: d,
-		State: poll.State{Attempts: t.made, Due: t.began.Add(t.now + d), Hint: hint}})
+		State: poll.State{Attempts: t.made, Due: t.began.Add(t.now + d), RetryAfter: hint}})
 	t.now += d
 	return t
 }
@@ -176,7 +176,7 @@ const (
 func recordings() map[string][]poll.Event {
 	pending := httpAnswer(200, `{"state":"queued"}`)
 	done := httpAnswer(200, `{"state":"done","n":7}`)
-	retryAfter := &status.Hint{Wait: 2 * time.Second, Source: "Retry-After"}
+	retryAfter := &status.RetryAfter{Wait: 2 * time.Second, Source: "Retry-After"}
 
 	succeeded := newRecording(jobURL, 10*time.Minute, 0).
 		wait(100*time.Millisecond, nil).attempt(notReady("connection refused"), noAnswer("connection refused")).
@@ -184,7 +184,7 @@ func recordings() map[string][]poll.Event {
 		wait(400*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
 		wait(800*time.Millisecond, nil)
 	throttled := httpAnswer(429, "slow down\n")
-	throttled.Hint = retryAfter
+	throttled.RetryAfter = retryAfter
 	succeeded.attempt(verdict(status.Throttled, "", "HTTP 429, Retry-After asks for 2s"), throttled).
 		wait(2*time.Second, retryAfter).
 		attempt(status.Verdict{Status: status.Success, Rule: until, Reason: `.state is "done"`,

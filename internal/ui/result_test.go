@@ -187,7 +187,7 @@ func TestRow_tone(t *testing.T) {
 		{&Row{status: status.Throttled}, term.Slow},
 		{&Row{ending: poll.TimedOut}, term.Pending},
 		{&Row{status: status.Throttled, ending: poll.TimedOut}, term.Slow},
-		{&Row{ending: poll.HintTooLong}, term.Slow},
+		{&Row{ending: poll.ThrottledTooLong}, term.Slow},
 		{&Row{status: status.Success, ending: poll.Succeeded}, term.Good},
 		{&Row{ending: poll.CannotRun}, term.Bad},
 		{&Row{status: status.Throttled, ending: poll.Failed}, term.Bad},

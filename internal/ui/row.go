@@ -26,7 +26,7 @@ func meanings() [9]meaning {
 		{poll.Succeeded, "succeeded", status.Success, "done"},
 		{poll.Failed, "failed", status.Error, "failed"},
 		{poll.CannotRun, "cannot_run", status.Error, "failed"},
-		{poll.HintTooLong, "throttled", status.Throttled, "throttled"},
+		{poll.ThrottledTooLong, "throttled", status.Throttled, "throttled"},
 		{poll.AttemptsExhausted, "exhausted", status.NotReady, "out of attempts"}, // because "2 attempts exhausted" would seem to count attempts
 		{poll.TimedOut, "timed_out", status.NotReady, "not done"},
 		{poll.Interrupted, "interrupted", status.NotReady, "interrupted"},
@@ -49,7 +49,7 @@ func meaningOf(e poll.Ending) (m meaning) {
 func byVerdict(e poll.Ending) bool { return meaningOf(e).status.Ends() }
 
 // isOpen reports whether a wait with this ending had too little time, so that a later run may succeed.
-func isOpen(e poll.Ending) bool { return e == poll.TimedOut || e == poll.HintTooLong }
+func isOpen(e poll.Ending) bool { return e == poll.TimedOut || e == poll.ThrottledTooLong }
 
 // A Row is the display state of a target, or of a list whose elements are targets. It is kept small, because there
 // may be very many rows.
@@ -102,8 +102,8 @@ func (r *Row) update(ev poll.Event) {
 		r.phase, r.since, r.due, r.held = ev.Kind, ev.At, ev.State.Due, ev.HeldBy
 		r.operation = ev.State.Began
 	}
-	if hint := hintOf(ev); hint != nil && r.checked == 0 { // from a response in an earlier run
-		r.setReason(hintWords(hint))
+	if asked := requestedWait(ev); asked != nil && r.checked == 0 { // from a response in an earlier run
+		r.setReason(waitWords(asked))
 	}
 }
 
@@ -218,8 +218,8 @@ func heldWords(by poll.HeldBy) string {
 // the verdict must repeat or hold for some time before it counts, it also includes how much of that is reached.
 func reasonOf(ev poll.Event) string {
 	s := oneLine(ev.Verdict.Reason)
-	if o := ev.Observation; o != nil && o.Hint != nil && !(ev.Verdict.Status == status.Throttled && ev.Verdict.Rule == "") {
-		s = joined(", ", s, hintWords(o.Hint))
+	if o := ev.Observation; o != nil && o.RetryAfter != nil && !(ev.Verdict.Status == status.Throttled && ev.Verdict.Rule == "") {
+		s = joined(", ", s, waitWords(o.RetryAfter))
 	}
 	if ev.Threshold.Times > 1 {
 		s += fmt.Sprintf(" (%d of %d", ev.State.Streak, ev.Threshold.Times)
@@ -257,16 +257,18 @@ func ends(ev poll.Event) bool {
 	return ev.Verdict.Status.Ends() && ev.State.Streak >= ev.Threshold.Times && max(0, held) >= ev.Threshold.For
 }
 
-// hintWords describes the wait that a server requires, such as by Retry-After.
-func hintWords(h *status.Hint) string { return oneLine(h.Source) + " asks for " + words.Short(h.Wait) }
+// waitWords describes the wait that a server requires, such as by Retry-After.
+func waitWords(h *status.RetryAfter) string {
+	return oneLine(h.Source) + " asks for " + words.Short(h.Wait)
+}
 
-// hintOf returns the wait that a server requires, for an EventWait. It returns nil for any other event, and if
+// requestedWait returns the wait that a server requires, for an EventWait. It returns nil for any other event, and if
 // attempts are held back for another reason.
-func hintOf(ev poll.Event) *status.Hint {
+func requestedWait(ev poll.Event) *status.RetryAfter {
 	if ev.Kind != poll.EventWait || ev.HeldBy != "" {
 		return nil
 	}
-	return ev.State.Hint
+	return ev.State.RetryAfter
 }
 
 // attemptOf returns the number of the event's attempt. For an EventWait, that is the next attempt.

@@ -247,7 +247,7 @@ func (w *world) runLine() *result {
 	return res
 }
 
-var endings = map[run.ExitCode]poll.Ending{0: poll.Succeeded, 1: poll.Failed, 3: poll.AttemptsExhausted, 4: poll.HintTooLong, 124: poll.TimedOut}
+var endings = map[run.ExitCode]poll.Ending{0: poll.Succeeded, 1: poll.Failed, 3: poll.AttemptsExhausted, 4: poll.ThrottledTooLong, 124: poll.TimedOut}
 
 // end notes the end of a run. In slices, the same line may then start an operation again if its end was reported.
 func (m *machine) end(code run.ExitCode, isKilled bool) {

@@ -75,7 +75,7 @@ func outcomeCode(o poll.Outcome) ExitCode {
 			return ExitInternal
 		}
 	}
-	codes := map[poll.Ending]ExitCode{poll.Succeeded: ExitSuccess, poll.Failed: ExitError, poll.HintTooLong: ExitThrottled,
+	codes := map[poll.Ending]ExitCode{poll.Succeeded: ExitSuccess, poll.Failed: ExitError, poll.ThrottledTooLong: ExitThrottled,
 		poll.AttemptsExhausted: ExitAttempts, poll.TimedOut: ExitTimeout}
 	if code, known := codes[o.Ending]; known {
 		return code

@@ -112,7 +112,7 @@ func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 	case h.ShouldRetry != nil && !*h.ShouldRetry:
 		v.Reason += ", and the server asks not to retry"
 	case h.RefusedForLoad(o):
-		return throttled(v.Reason, o.Hint)
+		return throttled(v.Reason, o.RetryAfter)
 	case code >= 200 && code < 300:
 		return again(", which is not accepted")
 	case h.ShouldRetry != nil:

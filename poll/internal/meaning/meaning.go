@@ -13,7 +13,7 @@
 //	                                        states; without a state ERROR if the document names an
 //	                                        error, SUCCESS for a created object or a result, else
 //	                                        NOT_READY
-//	429; 503 or 403 with a hint or any      THROTTLED
+//	429; 503 or 403 with a wait or any      THROTTLED
 //	Retry-After; 403 with an exhausted rate
 //	limit or GitHub's message about its
 //	secondary rate limit
@@ -108,7 +108,7 @@ func plain(o *status.Observation, reason string) status.Meaning {
 	m := status.Meaning{Allow: free, Named: []string{"exit", "status", "error"}, NextPage: nextPage(o)}
 	switch f.Kind {
 	case status.FailureThrottled:
-		v = throttled(f.Reason, o.Hint)
+		v = throttled(f.Reason, o.RetryAfter)
 	case status.FailureHopeless:
 		v.Status, v.Final, m.Only = status.Error, true, []string{"error"}
 	case status.FailureNotFound, status.FailureNotExecutable, status.FailureMayHaveStarted:
@@ -118,13 +118,13 @@ func plain(o *status.Observation, reason string) status.Meaning {
 	return m
 }
 
-// throttled returns the verdict THROTTLED. The reason of the verdict is the parameter reason, followed by the wait in
-// hint. hint is nil if the server has not requested a wait.
-func throttled(reason string, hint *status.Hint) status.Verdict {
-	if hint == nil {
+// throttled returns the verdict THROTTLED with the given reason, followed by wait. wait is nil if the server has not
+// requested a wait.
+func throttled(reason string, wait *status.RetryAfter) status.Verdict {
+	if wait == nil {
 		return status.Verdict{Status: status.Throttled, Reason: reason}
 	}
-	reason += fmt.Sprintf(", %s asks for %s", hint.Source, words.Duration(hint.Wait))
+	reason += fmt.Sprintf(", %s asks for %s", wait.Source, words.Duration(wait.Wait))
 	return status.Verdict{Status: status.Throttled, Reason: reason}
 }
 

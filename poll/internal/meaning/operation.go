@@ -79,7 +79,7 @@ func (h HTTP) unstated(o *status.Observation, report Report, isNamed bool) statu
 	isWrong := isJSON && report.Wrong.Stage != Unknown
 	// The URL returned a 202 while the operation was running. A 200 with a result then means that the operation has
 	// ended.
-	isEnd := h.Accepted && *o.Code == http.StatusOK && o.Hint == nil && report.IsResult
+	isEnd := h.Accepted && *o.Code == http.StatusOK && o.RetryAfter == nil && report.IsResult
 	switch {
 	case h.Monitor == MonitorAzure:
 		return undecided(words + ", which does not show whether the operation is done: a condition can describe the end")

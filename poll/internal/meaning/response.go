@@ -99,7 +99,7 @@ func (h HTTP) RefusedForLoad(o *status.Observation) bool {
 	if o.Code == nil || o.Good() {
 		return false
 	}
-	later := o.Hint != nil || o.Header.Get("Retry-After") != ""
+	later := o.RetryAfter != nil || o.Header.Get("Retry-After") != ""
 	switch *o.Code {
 	case http.StatusTooManyRequests:
 		return true

@@ -16,7 +16,7 @@ var ruled = []status.Status{status.Throttled, status.Error, status.Success, stat
 // With Accept, only the listed codes make a response successful.
 func TestAccept(t *testing.T) {
 	hinted := answered(429, `{"state":"done"}`)
-	hinted.Hint = &status.Hint{Wait: time.Minute, Source: "Retry-After"}
+	hinted.RetryAfter = &status.RetryAfter{Wait: time.Minute, Source: "Retry-After"}
 	moved := answered(404, "")
 	moved.Protocol = meaning.HTTP{Moved: true, Redirect: "/login"}
 	begun := answered(429, "")
@@ -183,7 +183,9 @@ func retryAfter(value string) func(*status.Observation) {
 	return func(o *status.Observation) { o.Header.Set("Retry-After", value) }
 }
 
-func hint(o *status.Observation) { o.Hint = &status.Hint{Wait: time.Second, Source: "Retry-After"} }
+func hint(o *status.Observation) {
+	o.RetryAfter = &status.RetryAfter{Wait: time.Second, Source: "Retry-After"}
+}
 
 func TestClassify(t *testing.T) {
 	const done = `until .state=="done"`

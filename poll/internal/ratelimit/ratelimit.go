@@ -18,9 +18,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// maxHint is the longest wait that a server can request. A later date is ignored as a mistake, and a larger number is
-// reduced to maxHint.
-const maxHint = 365 * 24 * time.Hour
+// longestWait is the longest wait that a server can request. A later date is ignored as a mistake, and a larger number is
+// reduced to longestWait.
+const longestWait = 365 * 24 * time.Hour
 
 // maxSkew is the largest accepted difference between the server's clock and the clock of this machine. If the
 // difference is larger, the Date of the response is ignored.
@@ -30,8 +30,8 @@ const maxSkew = 24 * time.Hour
 // but names no wait (GitHub's documentation, "Rate limits for the REST API").
 const secondaryLimitWait = time.Minute
 
-// Read reads the server's limits from the response in o, which was received at the time now. It sets the fields Hint,
-// Quota and Remarks of o, and the fields Exhausted, ShouldRetry, Date and Age of h. The Hint is the first wait that
+// Read reads the server's limits from the response in o, which was received at the time now. It sets the fields RetryAfter,
+// Quota and Remarks of o, and the fields Exhausted, ShouldRetry, Date and Age of h. The RetryAfter is the first wait that
 // Read finds in this list. If a field occurs several times, the longest wait counts.
 //
 //  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds)
@@ -50,12 +50,12 @@ func Read(o *status.Observation, h *meaning.HTTP, now time.Time) {
 		r := reader{Observation: o, HTTP: h, received: now}
 		h.ShouldRetry = r.shouldRetry()
 		for _, h := range retryAfterHeaders {
-			o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
+			o.RetryAfter = cmp.Or(o.RetryAfter, r.longest(h.name, h.unit))
 		}
-		o.Hint = cmp.Or(o.Hint, r.rateLimit())
+		o.RetryAfter = cmp.Or(o.RetryAfter, r.rateLimit())
 	}
-	if o.Hint == nil && isSecondaryLimit(*o.Code, o.Body) {
-		o.Hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
+	if o.RetryAfter == nil && isSecondaryLimit(*o.Code, o.Body) {
+		o.RetryAfter = &status.RetryAfter{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
 	}
 }
 
@@ -128,9 +128,9 @@ var retryAfterHeaders = [...]struct {
 	{"x-amz-retry-after", time.Millisecond},
 }
 
-// hint returns the longest wait in the header fields called name, or nil if no wait is greater than 0. unit is the
+// longest returns the longest wait in the header fields called name, or nil if no wait is greater than 0. unit is the
 // unit of numbers in these fields.
-func (r *reader) hint(name string, unit time.Duration) *status.Hint {
+func (r *reader) longest(name string, unit time.Duration) *status.RetryAfter {
 	var longest time.Duration
 	for _, value := range r.Header.Values(name) {
 		wait, ok := r.wait(strings.TrimSpace(value), unit)
@@ -142,7 +142,7 @@ func (r *reader) hint(name string, unit time.Duration) *status.Hint {
 	if longest == 0 {
 		return nil
 	}
-	return &status.Hint{Wait: longest, Source: name}
+	return &status.RetryAfter{Wait: longest, Source: name}
 }
 
 // Parse parses text, a wait that starts at the time now: a duration such as "5s", or the value of a Retry-After
@@ -150,7 +150,7 @@ func (r *reader) hint(name string, unit time.Duration) *status.Hint {
 // 0 and ok is true.
 func Parse(text string, now time.Time) (wait time.Duration, ok bool) {
 	if d, err := time.ParseDuration(text); err == nil {
-		return d, d >= 0 && d <= maxHint
+		return d, d >= 0 && d <= longestWait
 	}
 	wait, ok = parseWait(text, time.Second, now)
 	return max(wait, 0), ok || wait < 0
@@ -159,8 +159,8 @@ func Parse(text string, now time.Time) (wait time.Duration, ok bool) {
 // parseWait parses value, a wait that starts at the time now. value is a number of units, or a date as in RFC 9110
 // section 5.6.7 or RFC 3339.
 //
-// A number that exceeds maxHint is probably a time, counted from 1970. It is read as a time if that time is less than
-// ten years before and at most one year after now. Any other large number means maxHint, because the server wants the
+// A number that exceeds longestWait is probably a time, counted from 1970. It is read as a time if that time is less than
+// ten years before and at most one year after now. Any other large number means longestWait, because the server wants the
 // client to be patient.
 //
 // For a time before now, wait is negative and ok is false. For a malformed value, wait is 0 and ok is false.
@@ -169,12 +169,12 @@ func parseWait(value string, unit time.Duration, now time.Time) (wait time.Durat
 	n, err := parseDecimal(value)
 	switch {
 	case n >= 1e20: // too large for a time, even in nanoseconds; ParseFloat returns infinity on overflow
-		return maxHint, true
-	case err == nil && n <= float64(maxHint/unit):
+		return longestWait, true
+	case err == nil && n <= float64(longestWait/unit):
 		return time.Duration(n * float64(unit)), true
 	case err == nil:
-		if date = sinceEpoch(n); date.Sub(now) > maxHint || now.Sub(date) > 10*maxHint {
-			return maxHint, true
+		if date = sinceEpoch(n); date.Sub(now) > longestWait || now.Sub(date) > 10*longestWait {
+			return longestWait, true
 		}
 	default:
 		if date, err = http.ParseTime(value); err != nil {
@@ -182,7 +182,7 @@ func parseWait(value string, unit time.Duration, now time.Time) (wait time.Durat
 		}
 	}
 	wait = date.Sub(now)
-	if err != nil || wait > maxHint {
+	if err != nil || wait > longestWait {
 		return 0, false
 	}
 	return wait, wait >= 0
@@ -220,17 +220,17 @@ func isSecondaryLimit(code int, body []byte) bool {
 
 // rateLimit returns the wait until the server permits requests again, or nil if requests are left. It also sets Quota
 // and Exhausted.
-func (r *reader) rateLimit() *status.Hint {
+func (r *reader) rateLimit() *status.RetryAfter {
 	if r.Age > 0 {
 		return nil // a response from a cache does not have the current quota
 	}
-	hint := r.rateLimitField()
+	wait := r.rateLimitField()
 	for _, prefix := range []string{"RateLimit-", "X-RateLimit-", "X-Rate-Limit-"} {
-		if hint == nil && !r.Exhausted {
-			hint = r.rateLimitReset(prefix)
+		if wait == nil && !r.Exhausted {
+			wait = r.rateLimitReset(prefix)
 		}
 	}
-	return hint
+	return wait
 }
 
 // left records a limit: n requests are left until the duration reset has passed. If there are several limits, Quota
@@ -253,7 +253,7 @@ func perSecond(q *status.Quota) float64 { return float64(q.Remaining) / q.Reset.
 // rateLimitReset reads two older header fields. Their names are prefix with "Remaining" and prefix with "Reset".
 // Reset holds seconds or a time. If Remaining is 0, or missing from a 429, rateLimitReset returns the wait until the
 // reset. In any other case it returns nil.
-func (r *reader) rateLimitReset(prefix string) *status.Hint {
+func (r *reader) rateLimitReset(prefix string) *status.RetryAfter {
 	value, sent := r.value(prefix + "Remaining")
 	remaining, err := parseDecimal(value)
 	switch {
@@ -270,13 +270,13 @@ func (r *reader) rateLimitReset(prefix string) *status.Hint {
 	if remaining > 0 {
 		return nil
 	}
-	return r.hint(prefix+"Reset", time.Second)
+	return r.longest(prefix+"Reset", time.Second)
 }
 
 // rateLimitField reads the header field RateLimit, a structured field (RFC 9651) that may have several limits. For
 // the limits that leave no requests, it returns the longest wait until a reset. It returns nil if every limit leaves
 // requests, or if the reset is unknown.
-func (r *reader) rateLimitField() (hint *status.Hint) {
+func (r *reader) rateLimitField() (wait *status.RetryAfter) {
 	const name = "RateLimit"
 	values := r.Header.Values(name)
 	if len(values) == 0 {
@@ -289,11 +289,11 @@ func (r *reader) rateLimitField() (hint *status.Hint) {
 	for _, l := range limits {
 		reset := time.Duration(l.reset) * time.Second
 		r.left(float64(l.remaining), reset)
-		if l.remaining == 0 && reset > 0 && (hint == nil || reset > hint.Wait) {
-			hint = &status.Hint{Wait: reset, Source: name}
+		if l.remaining == 0 && reset > 0 && (wait == nil || reset > wait.Wait) {
+			wait = &status.RetryAfter{Wait: reset, Source: name}
 		}
 	}
-	return hint
+	return wait
 }
 
 // A limit is one of the limits in the header field RateLimit.
@@ -322,7 +322,7 @@ func parseLimits(values []string) (limits []limit) {
 		if limits[i].remaining < 0 {
 			return nil
 		}
-		if limits[i].reset > int64(maxHint/time.Second) {
+		if limits[i].reset > int64(longestWait/time.Second) {
 			limits[i].reset = -1
 		}
 	}

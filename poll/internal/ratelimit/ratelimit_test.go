@@ -52,12 +52,12 @@ func TestRead(t *testing.T) {
 		{name: "seconds", code: 503, header: []string{"Retry-After: 120"}, wait: 2 * time.Minute, source: "Retry-After"},
 		{name: "zero and what remains", code: 429, header: []string{"Retry-After: 0", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 60"},
 			wait: time.Minute, source: "X-RateLimit-Reset"},
-		{name: "a year", code: 503, header: []string{"Retry-After: 31536000"}, wait: maxHint, source: "Retry-After"},
-		{name: "more than a year", code: 503, header: []string{"Retry-After: 31536001"}, wait: maxHint, source: "Retry-After"},
-		{name: "20 digits", code: 503, header: []string{"Retry-After: 99999999999999999999"}, wait: maxHint, source: "Retry-After"},
-		{name: "400 digits", code: 503, header: []string{"Retry-After: " + strings.Repeat("9", 400)}, wait: maxHint, source: "Retry-After"},
+		{name: "a year", code: 503, header: []string{"Retry-After: 31536000"}, wait: longestWait, source: "Retry-After"},
+		{name: "more than a year", code: 503, header: []string{"Retry-After: 31536001"}, wait: longestWait, source: "Retry-After"},
+		{name: "20 digits", code: 503, header: []string{"Retry-After: 99999999999999999999"}, wait: longestWait, source: "Retry-After"},
+		{name: "400 digits", code: 503, header: []string{"Retry-After: " + strings.Repeat("9", 400)}, wait: longestWait, source: "Retry-After"},
 		{name: "a date in ten years", code: 503, header: []string{"Retry-After: Fri, 20 Nov 2036 12:00:00 GMT"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
-		{name: "an exponent", code: 503, header: []string{"Retry-After: 1e9"}, wait: maxHint, source: "Retry-After"},
+		{name: "an exponent", code: 503, header: []string{"Retry-After: 1e9"}, wait: longestWait, source: "Retry-After"},
 		{name: "an exponent alone", code: 503, header: []string{"Retry-After: e9"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
 		{name: "infinite", code: 503, header: []string{"Retry-After: Inf"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
 		{name: "a date now", code: 503, header: []string{"Retry-After: Fri, 20 Nov 2026 12:00:00 GMT"}, wait: never},
@@ -101,11 +101,11 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			have := read(test.code, headerOf(test.header...), []byte(test.body))
-			var want *status.Hint
+			var want *status.RetryAfter
 			if test.wait != never {
-				want = &status.Hint{Wait: test.wait, Source: test.source}
+				want = &status.RetryAfter{Wait: test.wait, Source: test.source}
 			}
-			if diff := cmp.Diff(want, have.Hint); diff != "" {
+			if diff := cmp.Diff(want, have.RetryAfter); diff != "" {
 				t.Errorf("hint (-want +have):\n%s", diff)
 			}
 			switch {
@@ -119,7 +119,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for text, want := range map[string]time.Duration{"1.5s": 1500 * time.Millisecond, "8760h": maxHint, "Fri, 20 Nov 2026 11:00:00 GMT": 0} {
+	for text, want := range map[string]time.Duration{"1.5s": 1500 * time.Millisecond, "8760h": longestWait, "Fri, 20 Nov 2026 11:00:00 GMT": 0} {
 		if have, ok := Parse(text, adviceNow); have != want || !ok {
 			t.Errorf("%s: have %v, %t", text, have, ok)
 		}
@@ -164,10 +164,10 @@ func TestReadQuota(t *testing.T) {
 // checkAdvice fails the test if have, the result of Read for header, breaks a property that every result has.
 func checkAdvice(t *testing.T, header http.Header, have response) {
 	t.Helper()
-	if have.Hint != nil && (have.Hint.Wait <= 0 || have.Hint.Wait > maxHint || have.Hint.Source == "") {
-		t.Errorf("have hint %+v", *have.Hint)
+	if have.RetryAfter != nil && (have.RetryAfter.Wait <= 0 || have.RetryAfter.Wait > longestWait || have.RetryAfter.Source == "") {
+		t.Errorf("have hint %+v", *have.RetryAfter)
 	}
-	if q := have.Quota; q != nil && (q.Remaining < 0 || q.Reset <= 0 || q.Reset > maxHint) {
+	if q := have.Quota; q != nil && (q.Remaining < 0 || q.Reset <= 0 || q.Reset > longestWait) {
 		t.Errorf("have quota %+v", *q)
 	}
 	for name := range header {
@@ -207,7 +207,7 @@ func FuzzRead(f *testing.F) {
 		for _, code := range []int{200, 429, 503} {
 			have := read(code, header, nil)
 			checkAdvice(t, header, have)
-			if names[0] == "RateLimit" && have.Hint != nil && !have.Exhausted {
+			if names[0] == "RateLimit" && have.RetryAfter != nil && !have.Exhausted {
 				t.Errorf("%q: a hint while quota is left", value)
 			}
 		}

@@ -77,7 +77,7 @@ func confirm(kept, a *answer) *answer {
 			o.Header[name] = values
 		}
 	}
-	o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
+	o.RetryAfter, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.RetryAfter, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
 	o.Date, o.Age = a.Date, a.Age
 	o.isConfirmed = true
 	return &confirmed

@@ -126,7 +126,7 @@ func quietTime(ctx context.Context) time.Duration {
 // Failure.
 func (l *listener) ended(ctx context.Context, err error) *answer {
 	a := l.client.unanswered(ctx, err, true, l.answer.asked)
-	a.Ended, a.Hint, a.Quota = true, l.answer.Hint, l.answer.Quota
+	a.Ended, a.RetryAfter, a.Quota = true, l.answer.RetryAfter, l.answer.Quota
 	if ctx.Err() != nil {
 		return a
 	}

@@ -130,8 +130,8 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 	default:
 		o = s.check(ctx, a)
 	}
-	if retry := c.memory.Retry; o.Failure != nil && retry > 0 && (o.Hint == nil || o.Hint.Wait < retry) {
-		o.Hint = &status.Hint{Wait: retry, Source: "its retry field"}
+	if retry := c.memory.Retry; o.Failure != nil && retry > 0 && (o.RetryAfter == nil || o.RetryAfter.Wait < retry) {
+		o.RetryAfter = &status.RetryAfter{Wait: retry, Source: "its retry field"}
 	}
 	if c.unreported {
 		c.unreported = false

@@ -126,7 +126,7 @@ func unread(ctx context.Context, err error) *status.Failure {
 	return fail(status.FailureHopeless, err.Error(), err)
 }
 
-// addPage adds the page a to o, the observation of the list's first page. It keeps the longest Hint, the last Quota,
+// addPage adds the page a to o, the observation of the list's first page. It keeps the longest RetryAfter, the last Quota,
 // the oldest Date and the largest Age of all pages. It does not add the body of a truncated page.
 func addPage(o *seen, a *answer) {
 	o.Size += a.Size
@@ -138,8 +138,8 @@ func addPage(o *seen, a *answer) {
 	if a.Moved {
 		o.Moved, o.Redirect = true, a.Redirect
 	}
-	if a.Hint != nil && (o.Hint == nil || a.Hint.Wait > o.Hint.Wait) {
-		o.Hint = a.Hint
+	if a.RetryAfter != nil && (o.RetryAfter == nil || a.RetryAfter.Wait > o.RetryAfter.Wait) {
+		o.RetryAfter = a.RetryAfter
 	}
 	if a.Quota != nil {
 		o.Quota = a.Quota

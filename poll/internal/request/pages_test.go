@@ -136,8 +136,8 @@ func TestPagesHint(t *testing.T) {
 	if o.Failure != nil || len(o.Pages) != 2 {
 		t.Fatalf("have %v with %d further pages", o.Failure, len(o.Pages))
 	}
-	if o.Hint == nil || o.Hint.Wait.Seconds() != 9 {
-		t.Errorf("have the hint %v", o.Hint)
+	if o.RetryAfter == nil || o.RetryAfter.Wait.Seconds() != 9 {
+		t.Errorf("have the hint %v", o.RetryAfter)
 	}
 	want := &status.Quota{Remaining: 58, Reset: 50e9}
 	if diff := cmp.Diff(want, o.Quota); diff != "" {
