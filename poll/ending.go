@@ -3,6 +3,7 @@ package poll
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,31 @@ func (w *wait) stopped() Ending {
 		return ThrottledTooLong
 	}
 	return w.run.stopped()
+}
+
+// stopped returns the ending for targets that were stopped by the caller's context or by the group's goal, and
+// "" if neither has stopped them. The ending is Failed, Interrupted or Cancelled. It is "" if the deadline of
+// the caller's context has passed, except in a [Poller.Step].
+func (r *run) stopped() Ending {
+	err := r.caller.Err()
+	switch {
+	case r.broken() != nil:
+		return Failed
+	case err != nil && (r.stepping || !errors.Is(err, context.DeadlineExceeded)):
+		return Interrupted
+	case errors.Is(context.Cause(r.ctx), Cancelled):
+		return Cancelled
+	}
+	return ""
+}
+
+// broken returns the cause with which the caller canceled the context if that cause is a [Permanent] error, and
+// nil otherwise.
+func (r *run) broken() error {
+	if cause := context.Cause(r.caller); isPermanent(cause) {
+		return cause
+	}
+	return nil
 }
 
 // ending returns how the wait ends after an attempt, or "" if the wait continues.

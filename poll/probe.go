@@ -4,72 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
-
-// An Attempt describes the attempt that a probe has to make. A probe that calls another probe should pass on
-// its Attempt, or a modified copy, and the context of the attempt. The requests of an [HTTP] then wait for the
-// [Limiter].
-type Attempt struct {
-	Number   int           // number of the attempt, counting from 1
-	Elapsed  time.Duration // time since the wait started
-	Previous status.Status // status of the previous attempt; None for the first attempt
-	// LastAttempt is true if there may not be enough time for another attempt.
-	LastAttempt bool
-	// NoCache is true if a response that a cache stored earlier may not count, because the operation was
-	// started since, or because the attempt has to confirm an earlier response. An [HTTP] then sends
-	// "Cache-Control: no-cache".
-	NoCache bool
-	// Accept is a copy of the Accept field of the wait's Rules.
-	Accept []int
-	// Message, if not nil, evaluates one message of a stream. It returns true if the attempt has to end,
-	// because the message decides the wait or because nobody receives the events any more. The Observation that
-	// Check then returns is ignored. If Message never returned true, the end of the attempt has no effect on
-	// the status, unless it is an error that will not pass. The next attempt follows after a random wait, with
-	// a restarted schedule.
-	//
-	// Message may be called by only one goroutine at a time, and only until Check returns. Outside a [Group],
-	// Message passes an event to the consumer of the events, on the goroutine that calls Message. If the
-	// consumer depends on its own goroutine, Check must therefore call Message directly, and not on a new
-	// goroutine.
-	Message func(status.Observation) (decided bool)
-
-	limits *limits // nil if the attempt does not belong to a running wait
-}
-
-// limits holds the settings that a wait applies to the requests of one attempt.
-type limits struct {
-	request.Attempt          // only the fields Pace, Timeout and Anew are set
-	continues       bool     // the wait uses Report.Next, so an HTTP may start or follow an operation
-	started         sync.Map // set of the start requests (request.Start) that the attempt has sent and that need not be sent again
-}
-
-// limitsKey is the key for the limits in the context of an attempt. With the context, an HTTP finds the limits
-// even if a function checks it with a newly created Attempt.
-type limitsKey struct{}
-
-// limitsOf returns the limits of a. If a has no limits, it returns the limits in ctx, or nil outside a wait.
-func limitsOf(ctx context.Context, a Attempt) *limits {
-	if a.limits != nil {
-		return a.limits
-	}
-	l, _ := ctx.Value(limitsKey{}).(*limits)
-	return l
-}
-
-// message returns a.Message. If that is nil, message returns a function that accepts the first message as the
-// response.
-func (a Attempt) message() func(status.Observation) (enough bool) {
-	if a.Message == nil {
-		return func(status.Observation) bool { return true }
-	}
-	return a.Message
-}
 
 // A Probe checks an operation once.
 //

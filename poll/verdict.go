@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"hash/crc32"
@@ -157,17 +156,6 @@ func (w *wait) verdict(ctx context.Context, o *status.Observation) status.Verdic
 	return v
 }
 
-// count passes c to the coach, and adds the coach's first hints to the verdict. This takes several times as
-// long as the verdict itself. When messages arrive quickly, it is therefore called only for the last message
-// and for messages that may end the wait.
-func (w *wait) count(c *conclusion) {
-	w.stream.isUncounted = false
-	w.coach.Add(c.observation, &c.verdict)
-	if hints := w.coach.FirstHints(); c.verdict.Status != status.Success {
-		c.verdict.Hints = hints
-	}
-}
-
 // noteMatch records in the State that a NOT_READY rule decided the verdict v. isGood is true if the response
 // was successful.
 func (w *wait) noteMatch(v *status.Verdict, isGood bool) {
@@ -255,51 +243,6 @@ func (w *wait) noteChange(o *status.Observation, now time.Time) (changed bool) {
 		o.Unchanged = now.Sub(w.Changed).Truncate(time.Millisecond)
 	}
 	return changed
-}
-
-const (
-	// eventEvery is the minimum average time between two EventMessages. After a quiet period, events may come
-	// faster, up to eventBurst ahead of this average.
-	eventEvery = 100 * time.Millisecond
-	eventBurst = 2 * time.Second
-)
-
-// evaluateMessage evaluates the message o, and emits an EventMessage unless messages arrive too quickly. It
-// returns true if the attempt has to end: the message decides the wait, or the consumer has ended the
-// iteration.
-func (w *wait) evaluateMessage(ctx context.Context, o status.Observation) (enough bool) {
-	if w.classify != nil || w.stream.decided { // lists and results are not streams; messages after the deciding one are ignored
-		return w.stream.decided
-	}
-	now := time.Now()
-	if w.stream.messages++; w.stream.messages == 1 {
-		w.stream.firstAfter = now.Sub(w.stream.begun)
-	}
-	w.Messages, w.Heard = w.Messages+1, now
-	o = meaning.Recorded(o)
-	o.Message = true
-	w.annotate(&o, now, 0)
-	w.stream.isShown = w.stream.nextEvent.Sub(now) <= eventBurst
-	w.evaluate(ctx, &o, 0)
-	if w.stream.decided = w.decided(); w.stream.decided {
-		if last := w.last.observation; w.Status == status.Success && last.Body == nil && last.Stderr != nil { // the line on standard error is the result
-			last.Body, last.Truncated = append(bytes.Clone(last.Stderr), '\n'), last.StderrCut
-			last.Size = int64(len(last.Body))
-		}
-		return true
-	}
-	w.stream.pending = w.Status.Ends()
-	if w.stream.hold != nil {
-		w.stream.hold.Stop()
-		if hold := w.toHold(now); hold > 0 {
-			w.stream.hold.Reset(hold)
-		}
-	}
-	if !w.stream.isShown {
-		return false
-	}
-	w.stream.nextEvent = now.Add(max(0, w.stream.nextEvent.Sub(now)) + eventEvery)
-	return !w.run.emitMessage(w.event(EventMessage, time.Now()))
 }
 
 // evidence describes a response that later responses must not predate. At is the time of the response according
