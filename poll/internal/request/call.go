@@ -54,41 +54,36 @@ type call struct {
 	method string
 	at     location
 	body   []byte
-	start  bool    // the request starts the operation; see [Operation]
-	single bool    // only the first page of a list is read
-	room   int64   // largest response body to keep, in bytes; 0 means MaxBody
-	kept   *answer // earlier answer that the server may confirm with a 304; nil if the request is not conditional
+	start  bool      // the request starts the operation; see [Operation]
+	single bool      // only the first page of a list is read
+	room   int64     // largest response body to keep, in bytes; 0 means MaxBody
+	kept   *response // earlier response that the server may confirm with a 304; nil if the request is not conditional
 
 	began     time.Time  // time of the first request; with a Pace, time of the latest redirected request
 	redirects []redirect // redirects that were followed so far
 }
 
-// An answer is the result of a call after its redirects. It has either a response or a Failure; with a Failure, code
-// is 0.
-type answer struct {
-	seen
-	code       int
-	asked      call        // the call that led to this answer, as changed by redirects
-	unsent     bool        // the last request has certainly not reached the server
-	conditions http.Header // header fields that make a later request conditional on this answer; nil without an ETag or a usable Last-Modified
-}
-
-// A seen is an observation whose HTTP facts are kept apart, so that they are easy to change. The method observation
-// stores them in the observation's field Protocol.
-type seen struct {
+// A response is the result of a call after its redirects. With a Failure, code is 0. The HTTP facts are kept apart from
+// the Observation, so that they are easy to change. The method observation stores them in the field Protocol.
+type response struct {
 	status.Observation
 	meaning.HTTP
-	isConfirmed bool // a 304 has confirmed an earlier response; except for the server's limits and dates, the fields come from that response
+	code        int
+	call        call        // the call that led to this response, as changed by redirects
+	unsent      bool        // the last request has certainly not reached the server
+	isConfirmed bool        // a 304 has confirmed an earlier response; except for the server's limits and dates, the fields come from that response
+	conditions  http.Header // header fields that make a later request conditional on this response; nil without an ETag or a usable Last-Modified
 }
 
-// observation returns the embedded Observation, with the embedded HTTP facts as its Protocol.
-func (s seen) observation() status.Observation {
-	s.Protocol = s.HTTP
-	return s.Observation
+// observation returns a copy of the Observation, with the HTTP facts as its Protocol.
+func (a *response) observation() status.Observation {
+	o := a.Observation
+	o.Protocol = a.HTTP
+	return o
 }
 
 // refusedForLoad reports whether the server rejected the request because it is overloaded or a rate limit is used up.
-func (s *seen) refusedForLoad() bool { return s.RefusedForLoad(&s.Observation) }
+func (a *response) refusedForLoad() bool { return a.RefusedForLoad(&a.Observation) }
 
 // A redirect describes one redirect that the client has followed.
 type redirect struct {
@@ -99,37 +94,34 @@ type redirect struct {
 	date     time.Time // Date header of the redirecting response; zero if it has none
 }
 
-// failed returns the answer to a call that has failed with f, without a response. asked is that call.
-func failed(f *status.Failure, asked call) *answer {
-	asked.kept = nil
-	return &answer{seen: seen{Observation: status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}}, asked: asked}
+// failed returns the response for next, a call that has failed with f.
+func failed(f *status.Failure, next call) *response {
+	next.kept = nil
+	return &response{Observation: status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}, call: next}
 }
 
 // remark appends the remark in words, unless words is "".
-func (a *answer) remark(words string) {
+func (a *response) remark(words string) {
 	if words != "" {
 		a.Remarks = append(slices.Clip(a.Remarks), words)
 	}
 }
 
-// env returns the environment for evaluating expressions against a. If the body was truncated, expressions cannot
-// read the document.
-func (a *answer) env(ctx context.Context) *expr.Env {
-	env := &expr.Env{Doc: expr.NewDoc(a.Body), Status: a.Code, Header: a.Header, Body: a.Body, Context: ctx}
-	if a.Truncated {
-		env.Doc = expr.Unreadable(a.Gap())
-	}
+// env returns the environment for evaluating expressions against a.
+func (a *response) env(ctx context.Context) *expr.Env {
+	env := status.Environment(&a.Observation)
+	env.Context = ctx
 	return env
 }
 
 // describe records the redirects that led to a: it sets Elsewhere, Moved, Redirect and Started, and adds one remark
 // for each redirect. Without redirects, it does nothing.
-func (c *client) describe(a *answer) {
-	n := len(a.asked.redirects)
+func (c *client) describe(a *response) {
+	n := len(a.call.redirects)
 	if n == 0 {
 		return
 	}
-	from, to := a.asked.redirects[0].from, a.asked.redirects[n-1].to
+	from, to := a.call.redirects[0].from, a.call.redirects[n-1].to
 	first, last := from.url, to.url
 	a.Elsewhere = !sameOrigin(first, last) && !upgraded(first, last)
 	isWithheld := a.Failure == nil && !to.trusted && c.guards(from)
@@ -143,7 +135,7 @@ func (c *client) describe(a *answer) {
 		a.Redirect += " with another query"
 	}
 	started := make(map[string]time.Time)
-	for _, r := range a.asked.redirects {
+	for _, r := range a.call.redirects {
 		if r.start {
 			started[r.from.origin()] = r.date
 		}

@@ -45,8 +45,8 @@ func (c *cookies) keep(from location, values []string) {
 	if c.jars[key] == nil {
 		c.jars[key], _ = cookiejar.New(nil) // never fails
 	}
-	answer := http.Response{Header: http.Header{"Set-Cookie": values}}
-	c.jars[key].SetCookies(from.url, answer.Cookies())
+	resp := http.Response{Header: http.Header{"Set-Cookie": values}}
+	c.jars[key].SetCookies(from.url, resp.Cookies())
 }
 
 // of returns the stored cookies that apply to the location at, or nil.

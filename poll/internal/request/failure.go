@@ -51,10 +51,10 @@ func cutOff(ctx context.Context, unsent bool, took time.Duration) *status.Failur
 	return meaning.Stopped(ctx, text)
 }
 
-// unanswered returns the answer to a call that has no usable response. last is the call, err is the error of its
-// request, and sent reports whether the server may have received the request. The Failure of the answer holds no
-// secrets.
-func (c *client) unanswered(ctx context.Context, err error, sent bool, last call) *answer {
+// withoutResponse returns the result of a call that has no usable response: a response with a Failure, which holds no
+// secrets. last is the call, err is the error of its request, and sent reports whether the server may have received
+// the request.
+func (c *client) withoutResponse(ctx context.Context, err error, sent bool, last call) *response {
 	a := failed(nil, last)
 	a.unsent = !sent
 	if ctx.Err() != nil {

@@ -39,9 +39,9 @@ type link struct {
 
 // find returns the link in a. Without a link, the error explains why a header field or the document is unusable, or
 // is nil if a names no URL. With a link, the error may still report another header field that was ignored.
-func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
+func (f follow) find(ctx context.Context, c *client, a *response) (link, error) {
 	if f.explicit() {
-		to, err := f.resolve(c, a.asked.at, a.env(ctx), text)
+		to, err := f.resolve(c, a.call.at, a.env(ctx), text)
 		if err != nil {
 			return link{}, err
 		}
@@ -49,7 +49,7 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 	}
 	l, problem := c.headerLink(a, meaning.MonitorGiven)
 	if l.to.url == nil && (c.Method == http.MethodPut || c.Method == http.MethodPatch) && hasProvisioningState(a) {
-		l = link{a.asked.at, meaning.MonitorAzure, "its provisioningState"}
+		l = link{a.call.at, meaning.MonitorAzure, "its provisioningState"}
 	}
 	return l, problem
 }
@@ -65,7 +65,7 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 // kind is the kind of URL that returned a. After a response from the given URL, which has the kind MonitorGiven,
 // every field counts. A followed URL can only be replaced by the field that had named it. problem explains why a
 // field was ignored; it is nil if no field was ignored.
-func (c *client) headerLink(a *answer, kind meaning.Monitor) (l link, problem error) {
+func (c *client) headerLink(a *response, kind meaning.Monitor) (l link, problem error) {
 	if kind == meaning.MonitorCreated {
 		kind = meaning.MonitorLocation
 	}
@@ -87,7 +87,7 @@ func (c *client) headerLink(a *answer, kind meaning.Monitor) (l link, problem er
 		} else if l.monitor == meaning.MonitorLocation && a.code != http.StatusAccepted && !(kind == meaning.MonitorGiven && isOpen(a)) {
 			continue
 		}
-		to, err := c.refer(a.asked.at, reference)
+		to, err := c.refer(a.call.at, reference)
 		if err == nil {
 			return link{to, l.monitor, l.source}, problem
 		}
@@ -99,13 +99,13 @@ func (c *client) headerLink(a *answer, kind meaning.Monitor) (l link, problem er
 // isOpen reports whether the document of a reports an unfinished operation. The Location of such a response is
 // followed even if its status is 200, as in ACME, where a request to finalize an order returns a Location (RFC 8555
 // section 7.4).
-func isOpen(a *answer) bool {
+func isOpen(a *response) bool {
 	return meaning.Reported(&a.Observation).State.Stage == meaning.Open
 }
 
 // hasProvisioningState reports whether a looks like an Azure resource: the member properties.provisioningState of its
 // document is a string other than "".
-func hasProvisioningState(a *answer) bool {
+func hasProvisioningState(a *response) bool {
 	var resource struct {
 		Properties struct{ ProvisioningState any }
 	}

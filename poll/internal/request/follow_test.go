@@ -84,7 +84,7 @@ func TestFollowWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &answer{asked: call{at: locationOf(t, "https://from/")}, seen: seen{Observation: status.Observation{Body: []byte(`{"port":"x"}`)}}}
+	a := &response{call: call{at: locationOf(t, "https://from/")}, Observation: status.Observation{Body: []byte(`{"port":"x"}`)}}
 	if l, why := f.find(t.Context(), clientOf(t, Request{URL: "https://from/", Method: "POST"}), a); l.to.url != nil || why == nil || strings.Contains(why.Error(), "s3cret") {
 		t.Errorf("have %v, %q", l.to.url, why)
 	}
@@ -99,7 +99,7 @@ func FuzzParseFollow(f *testing.F) {
 		if err != nil || follow.texts == nil {
 			return
 		}
-		a := &answer{asked: call{at: locationOf(t, "https://from/")}, seen: seen{Observation: status.Observation{Body: []byte(doc)}}, code: 200}
+		a := &response{call: call{at: locationOf(t, "https://from/")}, Observation: status.Observation{Body: []byte(doc)}, code: 200}
 		l, problem := follow.find(t.Context(), clientOf(t, Request{URL: "https://from/", Method: "POST"}), a)
 		if (l.to.url == nil) != (problem != nil) {
 			t.Errorf("%q of %q: have %v and problem %v", source, doc, l.to.url, problem)

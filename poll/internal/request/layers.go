@@ -38,10 +38,10 @@ const (
 const maxKept = 1 << 20
 
 // conditional calls the layer do. If the previous response had an ETag or a Last-Modified, the request is
-// conditional, and the server may reply that nothing has changed (304): conditional then returns the previous answer.
+// conditional, and the server may reply that nothing has changed (304): conditional then returns the previous response.
 // This applies only to GET requests without a body. Lists with pages, streams, and requests that the user has made
 // conditional are passed to the layer do unchanged.
-func (c *client) conditional(ctx context.Context, next call) *answer {
+func (c *client) conditional(ctx context.Context, next call) *response {
 	if next.method != http.MethodGet || next.body != nil || c.next != nil || c.Stream || requestsPart(c.Header) {
 		return c.do(ctx, next)
 	}
@@ -53,23 +53,23 @@ func (c *client) conditional(ctx context.Context, next call) *answer {
 	if a.Failure != nil {
 		return a
 	}
-	if a.code == http.StatusNotModified && next.kept != nil && next.kept.asked.at.same(a.asked.at) {
+	if a.code == http.StatusNotModified && next.kept != nil && next.kept.call.at.same(a.call.at) {
 		a = confirm(next.kept, a)
 	} else if a.code == http.StatusOK && len(a.Body) <= maxKept {
 		a.conditions = conditionsOn(a.Header)
 	}
-	if c.kept = a; len(a.conditions) == 0 {
-		c.kept = nil
+	c.kept = nil
+	if len(a.conditions) > 0 {
+		c.kept = new(*a) // a copy, because the caller changes a
 	}
 	return a
 }
 
-// confirm returns the answer for a, a 304 that confirms the previous answer kept. It is a copy of kept with the
+// confirm returns the response for a, a 304 that confirms the previous response kept. It is a copy of kept with the
 // header fields of the 304, except fields that describe the body (RFC 9111 sections 3.2 and 4.3.4). The server's
 // limits, such as Retry-After, also come from the 304.
-func confirm(kept, a *answer) *answer {
-	confirmed := *kept
-	o := &confirmed.seen
+func confirm(kept, a *response) *response {
+	o := *kept
 	o.Header = maps.Clone(o.Header)
 	delete(o.Header, "Age") // a 304 without an Age comes from the origin server, not from a cache
 	for name, values := range a.Header {
@@ -80,7 +80,7 @@ func confirm(kept, a *answer) *answer {
 	o.RetryAfter, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.RetryAfter, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
 	o.Date, o.Age = a.Date, a.Age
 	o.isConfirmed = true
-	return &confirmed
+	return &o
 }
 
 // conditionsOn returns the header fields that make the next request conditional, for a response with this header. It
@@ -113,7 +113,7 @@ const maxRenewed = 64
 
 // fresh renews the header fields by calling Refresh, and then calls the layer conditional. If the server rejects the
 // credentials with a 401, fresh renews the fields again, so that the next attempt may succeed.
-func (c *client) fresh(ctx context.Context, next call) *answer {
+func (c *client) fresh(ctx context.Context, next call) *response {
 	if c.Refresh == nil {
 		return c.conditional(ctx, next)
 	}

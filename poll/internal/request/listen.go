@@ -37,10 +37,10 @@ var errQuiet = errors.New("the stream is silent")
 
 // A listener reads the messages of a response that is a stream.
 type listener struct {
-	client *client
-	answer *answer
-	body   io.Reader
-	framer stream.Framer
+	client   *client
+	response *response // the header at first, and then also the message that decides
+	body     io.Reader
+	framer   stream.Framer
 
 	messages int           // number of messages so far
 	allowed  time.Duration // longest time to wait for the next byte
@@ -50,18 +50,18 @@ type listener struct {
 // resp should not be read as a stream: Stream is false, the response is unsuccessful or incomplete, or its media type
 // is not a stream. A JSON response without a Content-Length is a stream of documents, except for the response to a
 // start request.
-func (c *client) listener(a *answer, resp *http.Response) *listener {
+func (c *client) listener(a *response, resp *http.Response) *listener {
 	coding := resp.Header.Get("Content-Encoding")
 	isPart := a.code == http.StatusPartialContent && len(c.header["Range"]) == 0
-	if !c.Stream || a.asked.Message == nil || a.asked.single || !a.Good() || isPart || coding != "" && coding != "identity" {
+	if !c.Stream || a.call.Message == nil || a.call.single || !a.Good() || isPart || coding != "" && coding != "identity" {
 		return nil
 	}
-	l := &listener{client: c, answer: a, body: resp.Body}
+	l := &listener{client: c, response: a, body: resp.Body}
 	kind, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
-	isEndless := resp.ContentLength < 0 && !a.asked.start
+	isEndless := resp.ContentLength < 0 && !a.call.start
 	switch format := kind[strings.LastIndexAny(kind, "/+")+1:]; {
 	case kind == eventStream:
-		if origin := a.asked.at.origin(); c.from != origin {
+		if origin := a.call.at.origin(); c.from != origin {
 			c.memory.LastID, c.from = "", origin
 		}
 		l.framer = stream.NewEvents(c.MaxBody, &c.memory, l.receive)
@@ -75,35 +75,35 @@ func (c *client) listener(a *answer, resp *http.Response) *listener {
 	return l
 }
 
-// receive passes m to the attempt's Message, and returns the result. If the result is true, m becomes the listener's
-// answer.
+// receive passes m to the attempt's Message, and returns the result. If the result is true, m becomes part of the
+// listener's response.
 func (l *listener) receive(m stream.Message) (enough bool) {
-	seen := *l.answer
+	seen := *l.response
 	seen.Body, seen.Size, seen.Event = bytes.Clone(m.Data), m.Size, m.Event
 	seen.Truncated = m.Size > int64(len(m.Data))
 	l.messages++
 	described := seen
 	l.client.describe(&described)
-	if enough = l.answer.asked.Message(described.observation()); enough {
-		*l.answer = seen
+	if enough = l.response.call.Message(described.observation()); enough {
+		*l.response = seen
 	}
 	return enough
 }
 
-// listen reads the stream until a message decides the wait, and returns that message as the answer. If the stream
-// ends earlier, it returns an answer with a failure. ctx is the context of the attempt, own is the context of the
+// listen reads the stream until a message decides the wait, and returns a response with that message. If the
+// stream ends earlier, it returns a response with a failure. ctx is the context of the attempt, own is the context of the
 // request, and stop cancels own.
-func (l *listener) listen(ctx, own context.Context, stop context.CancelCauseFunc) *answer {
+func (l *listener) listen(ctx, own context.Context, stop context.CancelCauseFunc) *response {
 	quiet := time.AfterFunc(math.MaxInt64, func() { stop(errQuiet) })
 	defer quiet.Stop()
 	part := make([]byte, 32<<10)
 	for {
-		if l.allowed = quietTime(ctx); !l.answer.asked.start { // a start request is never sent again, so its stream may be silent for any time
+		if l.allowed = quietTime(ctx); !l.response.call.start { // a start request is never sent again, so its stream may be silent for any time
 			quiet.Reset(l.allowed)
 		}
 		n, err := l.body.Read(part)
 		if l.framer.Write(part[:n]) {
-			return l.answer
+			return l.response
 		}
 		if err != nil {
 			if context.Cause(own) == errQuiet {
@@ -122,11 +122,11 @@ func quietTime(ctx context.Context) time.Duration {
 	return maxQuiet
 }
 
-// ended returns the answer for a stream that has ended with err before a message decided the wait. It always has a
+// ended returns the response for a stream that has ended with err before a message decided the wait. It always has a
 // Failure.
-func (l *listener) ended(ctx context.Context, err error) *answer {
-	a := l.client.unanswered(ctx, err, true, l.answer.asked)
-	a.Ended, a.RetryAfter, a.Quota = true, l.answer.RetryAfter, l.answer.Quota
+func (l *listener) ended(ctx context.Context, err error) *response {
+	a := l.client.withoutResponse(ctx, err, true, l.response.call)
+	a.Ended, a.RetryAfter, a.Quota = true, l.response.RetryAfter, l.response.Quota
 	if ctx.Err() != nil {
 		return a
 	}

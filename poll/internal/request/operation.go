@@ -107,59 +107,57 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 		return Reply{Observation: failed(f, call{}).observation(), Next: at}
 	}
 	c, s := op.client, &step{op, at}
-	var o seen
+	var got *response
 	if a.Anew {
 		c.memory.LastID = ""
 	}
 	switch at.Phase {
 	case startDue:
-		o = s.start(ctx, a)
+		got = s.start(ctx, a)
 	case started:
-		o.Kind, o.Start = status.KindHTTP, true
-		o.Failure = fail(status.FailureMayHaveStarted,
-			"the start request is sent once, and its response names no URL to follow", nil)
-		o.Failure.Advice.Code = status.AdviceFollow
+		got = failed(fail(status.FailureMayHaveStarted,
+			"the start request is sent once, and its response names no URL to follow", nil), call{})
+		got.Start, got.Failure.Advice.Code = true, status.AdviceFollow
 	case fetching:
 		a.Message = nil // the result is read as one document, even if it is sent as a stream
-		got := c.fresh(ctx, call{Attempt: a, method: http.MethodGet, at: at.At})
-		o = got.seen
-		if got.Failure == nil && len(got.asked.redirects) > 0 {
-			o.Doubt = s.doubt(got)
+		got = c.fresh(ctx, call{Attempt: a, method: http.MethodGet, at: at.At})
+		if got.Failure == nil && len(got.call.redirects) > 0 {
+			got.Doubt = s.doubt(got)
 		}
-		o.Monitor, o.Result = meaning.MonitorResult, true
+		got.Monitor, got.Result = meaning.MonitorResult, true
 	default:
-		o = s.check(ctx, a)
+		got = s.check(ctx, a)
 	}
-	if retry := c.memory.Retry; o.Failure != nil && retry > 0 && (o.RetryAfter == nil || o.RetryAfter.Wait < retry) {
-		o.RetryAfter = &status.RetryAfter{Wait: retry, Source: "its retry field"}
+	if retry := c.memory.Retry; got.Failure != nil && retry > 0 && (got.RetryAfter == nil || got.RetryAfter.Wait < retry) {
+		got.RetryAfter = &status.RetryAfter{Wait: retry, Source: "its retry field"}
 	}
 	if c.unreported {
 		c.unreported = false
-		o.Remarks = append(slices.Clip(o.Remarks), "credentials are not sent to "+c.withheld+", which is another origin")
+		got.remark("credentials are not sent to " + c.withheld + ", which is another origin")
 	}
-	r := Reply{Observation: o.observation(), Next: s.Position}
-	if o.Monitor == meaning.MonitorAzure && s.Monitor == meaning.MonitorAzure {
-		r.Result, r.ResultErr = s.result(o.Body)
+	r := Reply{Observation: got.observation(), Next: s.Position}
+	if got.Monitor == meaning.MonitorAzure && s.Monitor == meaning.MonitorAzure {
+		r.Result, r.ResultErr = s.result(got.Body)
 	}
 	return r
 }
 
 // check makes an attempt that does not send the start request.
-func (s *step) check(ctx context.Context, a Attempt) seen {
+func (s *step) check(ctx context.Context, a Attempt) *response {
 	next := call{Attempt: a, method: http.MethodGet, at: s.At, single: s.leadsOn()}
 	if s.Phase == given || s.Phase == unsent {
 		next.method, next.body = s.client.Method, s.client.Body
 	}
 	got := s.client.pages(ctx, next)
-	o := s.observe(ctx, got)
-	if s.Phase == unsent && !got.unsent && !o.refusedForLoad() {
+	s.observe(ctx, got)
+	if s.Phase == unsent && !got.unsent && !got.refusedForLoad() {
 		s.Phase = given
 	}
-	o.Due = s.Phase == unsent
-	if got.Failure == nil && !o.isConfirmed && isAmbiguous(got.code, got.asked.method) {
-		remarkRedirect(&o, got)
+	got.Due = s.Phase == unsent
+	if !got.isConfirmed && isAmbiguous(got.code, got.call.method) {
+		got.remarkRedirect()
 	}
-	return o
+	return got
 }
 
 // leadsOn reports whether the next response only serves to build the URL to poll, because Follow is an expression or
@@ -168,105 +166,102 @@ func (s *step) leadsOn() bool {
 	return s.Phase != following && s.follow.explicit()
 }
 
-// observe returns the observation for got, the response of this attempt. If got names a new URL to follow, observe
-// sets that URL as the position of the next attempt.
-func (s *step) observe(ctx context.Context, got *answer) seen {
-	o := got.seen
-	o.Remarks = slices.Clip(o.Remarks)
-	o.Monitor = s.Monitor
+// observe adds facts to got, the response of this attempt. If got names a new URL to follow, observe sets that URL as
+// the position of the next attempt.
+func (s *step) observe(ctx context.Context, got *response) {
+	got.Monitor = s.Monitor
 	if got.Failure != nil || got.Page > 0 {
-		return o
+		return
 	}
-	o.Earlier = s.Statement
+	got.Earlier = s.Statement
 	switch {
 	case s.Phase == following:
-		s.observeFollowed(&o, got)
-	case s.leadsOn() && o.Good():
-		s.findLink(ctx, &o, got)
-		o.Start = o.Next != ""
-		if o.Missing != "" {
-			o.Missing = "nothing to follow: " + o.Missing
+		s.observeFollowed(got)
+	case s.leadsOn() && got.Good():
+		s.findLink(ctx, got)
+		got.Start = got.Next != ""
+		if got.Missing != "" {
+			got.Missing = "nothing to follow: " + got.Missing
 		}
 	case s.Phase == given && s.follow.word != "none" && got.code == http.StatusAccepted:
-		if l, _ := s.client.headerLink(got, meaning.MonitorGiven); l.to.url != nil && !l.to.same(got.asked.at) {
-			o.Observation.Advice = status.Advice{Code: status.AdviceOffered, Text: l.source}
+		if l, _ := s.client.headerLink(got, meaning.MonitorGiven); l.to.url != nil && !l.to.same(got.call.at) {
+			got.Observation.Advice = status.Advice{Code: status.AdviceOffered, Text: l.source}
 		}
 	}
-	return o
 }
 
-// observeFollowed adds facts about got, a response from a followed URL, to o. If got names a new URL to follow,
-// observeFollowed sets that URL as the position of the next attempt.
-func (s *step) observeFollowed(o *seen, got *answer) {
+// observeFollowed adds facts to got, a response from a followed URL. If got names a new URL to follow, observeFollowed
+// sets that URL as the position of the next attempt.
+func (s *step) observeFollowed(got *response) {
 	// The body of a 202 is not the requested document, so its state does not count.
-	if statement := meaning.Stated(&o.Observation); statement != "" && got.code != http.StatusAccepted {
+	if statement := meaning.Stated(&got.Observation); statement != "" && got.code != http.StatusAccepted {
 		s.Statement = statement
 	}
-	o.Doubt = cmp.Or(s.doubt(got), o.Doubt)
-	o.Accepted = s.Accepted && !got.Moved
+	got.Doubt = cmp.Or(s.doubt(got), got.Doubt)
+	got.Accepted = s.Accepted && !got.Moved
 	s.Accepted = s.Accepted || got.code == http.StatusAccepted && !got.Moved
 	if s.isElsewhere(got) {
-		o.Monitor = meaning.MonitorSeeOther
+		got.Monitor = meaning.MonitorSeeOther
 		return
 	}
 	// A successful document with a provisioningState is a status document of Azure, even at the URL of a Location.
 	isLocation := s.Monitor == meaning.MonitorLocation || s.Monitor == meaning.MonitorCreated
 	if isLocation && got.Good() && hasProvisioningState(got) {
-		o.Monitor = meaning.MonitorAzure
+		got.Monitor = meaning.MonitorAzure
 	}
 	if l, _ := s.client.headerLink(got, s.Monitor); l.to.url != nil && !l.to.same(s.At) && s.Monitor != meaning.MonitorGiven {
-		s.goTo(l, o)
+		s.goTo(l, got)
 	}
 }
 
 // findLink searches got for the URL to follow, and sets it as the position of the next attempt. If no URL is usable,
-// it sets o.Missing to the reason. o.Missing remains "" if got does not name any URL.
-func (s *step) findLink(ctx context.Context, o *seen, got *answer) {
+// it sets got.Missing to the reason. got.Missing remains "" if got does not name any URL.
+func (s *step) findLink(ctx context.Context, got *response) {
 	l, problem := s.follow.find(ctx, s.client, got)
 	if l.to.url != nil {
 		if problem != nil {
-			o.Remarks = append(o.Remarks, problem.Error())
+			got.remark(problem.Error())
 		}
-		s.goTo(l, o)
+		s.goTo(l, got)
 	} else if problem != nil {
-		o.Missing = problem.Error()
+		got.Missing = problem.Error()
 		if errors.Is(problem, ErrUntrusted) {
-			o.Observation.Advice.Code = status.AdviceUntrusted
+			got.Observation.Advice.Code = status.AdviceUntrusted
 		}
 	}
 }
 
-// goTo sets the URL of l as the position of the next attempt, and adds a remark about it to o.
-func (s *step) goTo(l link, o *seen) {
+// goTo sets the URL of l as the position of the next attempt, and adds a remark about it to got.
+func (s *step) goTo(l link, got *response) {
 	s.At, s.Monitor, s.Phase, s.Accepted = l.to, l.monitor, following, false
-	o.Next = urlName(l.to.url)
-	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, named by %s", o.Next, l.source))
+	got.Next = urlName(l.to.url)
+	got.remark(fmt.Sprintf("following %s, named by %s", got.Next, l.source))
 }
 
 // isElsewhere reports whether a 303 redirected the request for a status document to another document. A 303 in
 // response to the start request does not count.
-func (s *step) isElsewhere(got *answer) bool {
+func (s *step) isElsewhere(got *response) bool {
 	isSeeOther := func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start }
-	return slices.ContainsFunc(got.asked.redirects, isSeeOther) && got.asked.at.identity() != s.At.identity()
+	return slices.ContainsFunc(got.call.redirects, isSeeOther) && got.call.at.identity() != s.At.identity()
 }
 
 // doubt returns the reason why got, a successful response, may not be the requested document: it is an HTML page,
 // such as a login page or a maintenance page, and the user's Accept does not name HTML. It returns "" if there is no
 // such doubt.
-func (s *step) doubt(got *answer) string {
+func (s *step) doubt(got *response) string {
 	wanted := strings.Join(s.client.header["Accept"], "")
 	if !got.Good() || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") {
 		return ""
 	}
-	n := len(got.asked.redirects)
+	n := len(got.call.redirects)
 	if n == 0 {
 		return "the response is an HTML page"
 	}
-	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be a login page", got.asked.redirects[n-1].code, urlName(got.asked.at.url))
+	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be a login page", got.call.redirects[n-1].code, urlName(got.call.at.url))
 }
 
 // isHTML reports whether a is an HTML page according to its Content-Type. Without a Content-Type, the body decides.
-func isHTML(a *answer) bool {
+func isHTML(a *response) bool {
 	kind, _, _ := mime.ParseMediaType(cmp.Or(a.Header.Get("Content-Type"), http.DetectContentType(a.Body)))
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
@@ -279,68 +274,65 @@ func isHTML(a *answer) bool {
 //
 // A repeated request goes directly to the URL at the end of the redirects, because the redirecting servers must not
 // receive it again.
-func (s *step) start(ctx context.Context, a Attempt) seen {
+func (s *step) start(ctx context.Context, a Attempt) *response {
 	c := s.client
 	got := c.pages(ctx, call{Attempt: a, method: c.Method, at: s.At, body: c.Body, start: true, redirects: s.redirects})
-	for _, r := range got.asked.redirects {
+	for _, r := range got.call.redirects {
 		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // this is the response to the GET after the redirect, not to the start request
 			s.At, s.Monitor, s.Phase = r.to, meaning.MonitorCreated, following
-			o := s.observe(ctx, got)
-			o.Next = cmp.Or(o.Next, urlName(s.At.url))
-			return o
+			s.observe(ctx, got)
+			got.Next = cmp.Or(got.Next, urlName(s.At.url))
+			return got
 		}
 	}
-	o := got.seen
-	o.Start = true
+	got.Start = true
 	isMisdirected := isRedirect(got.code) && got.code != http.StatusSeeOther && !isAmbiguous(got.code, c.Method)
-	if got.unsent || o.refusedForLoad() || o.Renewed || isMisdirected {
-		o.Due = true
-		s.At, s.redirects = got.asked.at, got.asked.redirects
-		return o
+	if got.unsent || got.refusedForLoad() || got.Renewed || isMisdirected {
+		got.Due = true
+		s.At, s.redirects = got.call.at, got.call.redirects
+		return got
 	}
 	s.Phase, s.At, s.redirects = s.second, c.given, nil
-	if got.Failure == nil {
-		s.started(ctx, &o, got)
-		return o
-	}
-	switch f := got.Failure; f.Kind {
-	case status.FailureTransient:
+	switch f := got.Failure; {
+	case f == nil:
+		s.started(ctx, got)
+	case f.Kind == status.FailureTransient:
 		words := "the operation may have started, but the response was lost: " + f.Reason
-		o.Failure = fail(status.FailureMayHaveStarted, words, f.Err)
-	case status.FailureStopped:
-		o.Failure = fail(status.FailureStopped, f.Reason+"; the operation may have started", f.Err)
+		got.Failure = fail(status.FailureMayHaveStarted, words, f.Err)
+	case f.Kind == status.FailureStopped:
+		got.Failure = fail(status.FailureStopped, f.Reason+"; the operation may have started", f.Err)
 	}
-	return o
+	return got
 }
 
 // started handles got, the response to the start request: it determines the position of the next attempt. If got is
-// unsuccessful, but the server may have started the operation, it sets o.Failure.
-func (s *step) started(ctx context.Context, o *seen, got *answer) {
+// unsuccessful, but the server may have started the operation, it sets got.Failure.
+func (s *step) started(ctx context.Context, got *response) {
 	c := s.client
 	switch {
 	case got.Moved && isMissing(got): // a 404 from another URL does not mean that the user's URL rejected the request
 		if s.Phase == started {
 			s.Phase = following
 		}
-		o.Next = urlName(s.At.url)
-	case s.Phase == returned && (o.Good() || got.code == http.StatusSeeOther):
-		o.Next = urlName(s.At.url)
-	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit():
-		named, err := c.refer(got.asked.at, got.Header.Get("Location"))
+		got.Next = urlName(s.At.url)
+	case s.Phase == returned && (got.Good() || got.code == http.StatusSeeOther):
+		got.Next = urlName(s.At.url)
+	case got.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit():
+		named, err := c.refer(got.call.at, got.Header.Get("Location"))
 		if err == nil || errors.Is(err, ErrUntrusted) {
 			s.Named, s.namedErr = named, err
 		}
-		s.findLink(ctx, o, got)
+		s.findLink(ctx, got)
 	case isAmbiguous(got.code, c.Method):
-		remarkRedirect(o, got)
+		got.remarkRedirect()
 	case mayHaveStarted(got.code):
-		o.Failure = fail(status.FailureMayHaveStarted, fmt.Sprintf("the operation may have started: "+
+		got.Failure = fail(status.FailureMayHaveStarted, fmt.Sprintf("the operation may have started: "+
 			"the response to the start request is HTTP %d %s", got.code, http.StatusText(got.code)), nil)
 	}
 }
 
 // isMissing reports whether the status of got is 404 or 410.
-func isMissing(got *answer) bool {
+func isMissing(got *response) bool {
 	return got.code == http.StatusNotFound || got.code == http.StatusGone
 }
 
@@ -354,11 +346,11 @@ func mayHaveStarted(code int) bool {
 	return code >= 500 && code != http.StatusNotImplemented && code != http.StatusHTTPVersionNotSupported
 }
 
-// remarkRedirect adds a remark to o that names the target of a redirect that was not followed. The user has to decide
-// what to do, because the target may be the new address, the result or a login page.
-func remarkRedirect(o *seen, got *answer) {
-	if to, err := got.asked.at.resolve(got.Header.Get("Location"), true); err == nil {
-		o.Remarks = append(o.Remarks, fmt.Sprintf("the redirect leads to %s: if that is the new address, send the request there; "+
+// remarkRedirect adds a remark that names the target of a redirect that was not followed. The user has to decide what to
+// do, because the target may be the new address, the result or a login page.
+func (a *response) remarkRedirect() {
+	if to, err := a.call.at.resolve(a.Header.Get("Location"), true); err == nil {
+		a.remark(fmt.Sprintf("the redirect leads to %s: if that is the new address, send the request there; "+
 			"if that is the result or the status, wait for that URL", urlName(to.url)))
 	}
 }

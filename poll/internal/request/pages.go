@@ -26,14 +26,14 @@ const (
 // value that is missing from the page.
 var errLastPage = errors.New("is the last page")
 
-// pages returns the answer of the layer fresh. If the answer is the first page of a list, pages requests the further
-// pages and adds them to the answer.
-func (c *client) pages(ctx context.Context, next call) *answer {
+// pages returns the response of the layer fresh. If the response is the first page of a list, pages requests the further
+// pages and adds them to the response.
+func (c *client) pages(ctx context.Context, next call) *response {
 	whole := c.fresh(ctx, next)
-	if c.next == nil || next.single || whole.asked.start || !isPage(whole) {
+	if c.next == nil || next.single || whole.call.start || !isPage(whole) {
 		return whole
 	}
-	seen := map[string]int{next.at.identity(): 1, whole.asked.at.identity(): 1}
+	seen := map[string]int{next.at.identity(): 1, whole.call.at.identity(): 1}
 	last, room := whole, c.MaxBody
 	for n := 1; !whole.Truncated; {
 		to, err := c.after(ctx, last, n, seen)
@@ -49,11 +49,11 @@ func (c *client) pages(ctx context.Context, next call) *answer {
 			break
 		}
 		n++
-		last = c.page(ctx, call{Attempt: next.Attempt, method: last.asked.method, body: last.asked.body, at: to, room: room})
+		last = c.page(ctx, call{Attempt: next.Attempt, method: last.call.method, body: last.call.body, at: to, room: room})
 		if !last.Good() {
 			return whole.without(last, n)
 		}
-		addPage(&whole.seen, last)
+		addPage(whole, last)
 		seen[to.identity()] = n
 	}
 	whole.remark(fmt.Sprintf("not all of the list is kept: its pages are longer than %d bytes", c.MaxBody))
@@ -64,13 +64,13 @@ func (c *client) pages(ctx context.Context, next call) *answer {
 // without a URL if a is the last page. seen maps the identity of each page's location to the page's number. A list
 // that leads back to a page in seen is an error, with one exception: a page with an empty list that names itself is
 // the last page.
-func (c *client) after(ctx context.Context, a *answer, n int, seen map[string]int) (location, error) {
+func (c *client) after(ctx context.Context, a *response, n int, seen map[string]int) (location, error) {
 	to, err := c.next.after(ctx, c, a, n)
 	if err != nil || to.url == nil {
 		return location{}, err
 	}
-	if len(a.asked.body) > 0 {
-		err = c.mayTakeBody(a.asked.at, to)
+	if len(a.call.body) > 0 {
+		err = c.mayTakeBody(a.call.at, to)
 	}
 	if earlier, loop := seen[to.identity()]; loop && earlier == n && emptyList().Match(a.Body) && !fullList().Match(a.Body) {
 		a.Complete = true // a list whose end names itself, so there is nothing more to read
@@ -85,8 +85,8 @@ func (c *client) after(ctx context.Context, a *answer, n int, seen map[string]in
 }
 
 // page requests the page of next. If the server rejects the request because of load, page repeats the request up to
-// maxTries times, as far as the Pace permits. The answer has a failure if the page is not JSON.
-func (c *client) page(ctx context.Context, next call) (a *answer) {
+// maxTries times, as far as the Pace permits. The response has a failure if the page is not JSON.
+func (c *client) page(ctx context.Context, next call) (a *response) {
 	for range maxTries {
 		if f := next.wait(ctx, next.at); f != nil {
 			return failed(f, next)
@@ -97,19 +97,18 @@ func (c *client) page(ctx context.Context, next call) (a *answer) {
 		}
 	}
 	if a.Good() && !isPage(a) {
-		return failed(fail(status.FailureTransient, "the page is not JSON", nil), a.asked)
+		return failed(fail(status.FailureTransient, "the page is not JSON", nil), a.call)
 	}
 	return a
 }
 
-// without turns a into the answer for an incomplete list, and returns a. n is the number of the missing page. page is
-// the answer to the request for that page, or holds the reason why the page could not be requested. The remarks of
-// both answers are kept.
-func (a *answer) without(page *answer, n int) *answer {
-	remarks := append(a.Remarks, page.Remarks...)
-	a.seen, a.code = page.seen, page.code
-	a.Remarks, a.Page = remarks, n
-	return a
+// without returns the response for an incomplete list. a is the response for the first page, and n is the number of the
+// missing page. page is the response to the request for that page, or holds the reason why the page could not be
+// requested. without changes page, and returns page.
+func (a *response) without(page *response, n int) *response {
+	page.call, page.unsent = a.call, a.unsent
+	page.Remarks, page.Page = append(a.Remarks, page.Remarks...), n
+	return page
 }
 
 // unread returns the failure of an attempt that cannot request the next page because of err. If err is or wraps a
@@ -126,9 +125,9 @@ func unread(ctx context.Context, err error) *status.Failure {
 	return fail(status.FailureHopeless, err.Error(), err)
 }
 
-// addPage adds the page a to o, the observation of the list's first page. It keeps the longest RetryAfter, the last Quota,
+// addPage adds the page a to o, the response with the list's first page. It keeps the longest RetryAfter, the last Quota,
 // the oldest Date and the largest Age of all pages. It does not add the body of a truncated page.
-func addPage(o *seen, a *answer) {
+func addPage(o, a *response) {
 	o.Size += a.Size
 	o.Exhausted = o.Exhausted || a.Exhausted
 	o.Age = max(o.Age, a.Age)
@@ -151,7 +150,7 @@ func addPage(o *seen, a *answer) {
 
 // isPage reports whether a is successful and starts with JSON. An empty body counts, because JSON lines may have no
 // elements.
-func isPage(a *answer) bool {
+func isPage(a *response) bool {
 	_, err := json.NewDecoder(bytes.NewReader(expr.NewDoc(a.Body).Bytes())).Token()
 	return a.Good() && (err == nil || errors.Is(err, io.EOF))
 }
@@ -180,7 +179,7 @@ func parsePager(s string, opts ...expr.Option) (*pager, error) {
 // without a URL if a is the last page. It returns a transient failure if a cannot be read, or if the expression for
 // the next page finds no value although a names a further page in another way. If the value is missing from the first
 // page, after sets a.Doubt, because the expression may be misspelled.
-func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (location, error) {
+func (p *pager) after(ctx context.Context, c *client, a *response, n int) (location, error) {
 	to, err := p.of(ctx, c, a)
 	earlier := p.searched
 	p.searched = true
@@ -210,15 +209,15 @@ func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (locatio
 
 // of returns the location of the page that follows a. It returns an error that wraps [errLastPage] if a names no next
 // page.
-func (p *pager) of(ctx context.Context, c *client, a *answer) (to location, err error) {
+func (p *pager) of(ctx context.Context, c *client, a *response) (to location, err error) {
 	if p.explicit() {
-		return p.resolve(c, a.asked.at, a.env(ctx), p.read)
+		return p.resolve(c, a.call.at, a.env(ctx), p.read)
 	}
 	target, found := meaning.NextLink(a.Header["Link"])
 	if !found {
 		return location{}, &safeError{cause: errLastPage}
 	}
-	if to, err = c.refer(a.asked.at, target); err != nil {
+	if to, err = c.refer(a.call.at, target); err != nil {
 		err = fmt.Errorf("its Link to the next page %w", err)
 	}
 	return to, err

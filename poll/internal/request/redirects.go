@@ -15,15 +15,15 @@ import (
 // request may start the operation.
 const maxSends = 3
 
-// do sends the request of next and follows redirects. It returns the answer with the last response, or with a
+// do sends the request of next and follows redirects. It returns the last response, or a response with a
 // failure.
-func (c *client) do(ctx context.Context, next call) *answer {
+func (c *client) do(ctx context.Context, next call) *response {
 	next.began = time.Now()
 	for {
 		a := c.send(ctx, next)
 		r, hopeless := c.redirect(a)
 		if hopeless != nil {
-			a = failed(hopeless, a.asked)
+			a = failed(hopeless, a.call)
 			a.unsent = next.start // the redirecting server has not started the operation
 		}
 		if r == nil {
@@ -54,20 +54,20 @@ func (c *client) do(ctx context.Context, next call) *answer {
 //
 // It returns a failure if the client must not follow the redirect, because the Location is untrusted or there were
 // too many redirects.
-func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
-	asked := a.asked
-	isResult := asked.start && c.Follow == "self" && a.code == http.StatusSeeOther
-	if !isRedirect(a.code) || c.MaxRedirects < 0 || isAmbiguous(a.code, asked.method) || isResult {
+func (c *client) redirect(a *response) (*redirect, *status.Failure) {
+	sent := a.call
+	isResult := sent.start && c.Follow == "self" && a.code == http.StatusSeeOther
+	if !isRedirect(a.code) || c.MaxRedirects < 0 || isAmbiguous(a.code, sent.method) || isResult {
 		return nil, nil
 	}
-	r := &redirect{code: a.code, from: asked.at, start: asked.start, date: a.Date}
-	r.toGET = a.code == http.StatusSeeOther && asked.method != http.MethodHead // RFC 9110 section 15.4.4
+	r := &redirect{code: a.code, from: sent.at, start: sent.start, date: a.Date}
+	r.toGET = a.code == http.StatusSeeOther && sent.method != http.MethodHead // RFC 9110 section 15.4.4
 	var err error
 	r.to, err = c.refer(r.from, a.Header.Get("Location"))
-	if err == nil && asked.body != nil && !r.toGET {
+	if err == nil && sent.body != nil && !r.toGET {
 		err = c.mayTakeBody(r.from, r.to)
 	}
-	n, most := len(asked.redirects), c.MaxRedirects
+	n, most := len(sent.redirects), c.MaxRedirects
 	if r.start && !r.toGET {
 		most = min(most, maxSends-1)
 	}

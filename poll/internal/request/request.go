@@ -4,7 +4,7 @@
 // requests follow the URLs that responses name. A [Position] is the state between two attempts.
 //
 // An attempt passes its requests through several layers. Each layer is a method of the type client. It takes a call,
-// which describes a request, calls the next layer, and returns an answer. From the outside in, the layers are:
+// which describes a request, calls the next layer, and returns a response. From the outside in, the layers are:
 //
 //	pages        reads the further pages of a list
 //	fresh        renews header fields
@@ -24,7 +24,7 @@
 //	listen.go      responses that are streams
 //	connection.go  connections: their errors, and how often net/http sends a request
 //	failure.go     the reasons of errors, without secrets
-//	call.go        the calls and answers of the layers
+//	call.go        the calls and responses of the layers
 //	cookies.go     the cookies of the client
 //	request.go     the client: the fields of a request, and its credentials
 //	location.go    URLs: their origins, and their names without secrets
@@ -152,7 +152,7 @@ type client struct {
 	next    *pager      // finds the next page of a list; nil if every response is a single page
 	header  http.Header // the Request's header, with the fields that Refresh has returned
 	gets    int         // number of GET requests so far, for unconditionalEvery
-	kept    *answer     // last answer, if its header allows conditional requests; otherwise nil
+	kept    *response   // last response, if its header allows conditional requests; otherwise nil
 	memory  stream.Memory
 	from    string   // origin that sent memory.LastID
 	renewed []string // secrets that Refresh has returned, latest first, and then the userinfo of the URL

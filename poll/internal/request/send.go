@@ -18,8 +18,8 @@ import (
 )
 
 // send sends the single request of next and reads the response. It does not follow redirects. An error becomes the
-// Failure of the answer.
-func (c *client) send(ctx context.Context, next call) *answer {
+// Failure of the response.
+func (c *client) send(ctx context.Context, next call) *response {
 	var late *time.Timer
 	if next.Timeout > 0 {
 		var cancel context.CancelCauseFunc
@@ -29,7 +29,7 @@ func (c *client) send(ctx context.Context, next call) *answer {
 		defer late.Stop()
 	}
 	if err := ctx.Err(); err != nil { // the request was certainly not sent, so a start request can be repeated
-		return c.unanswered(ctx, err, false, next)
+		return c.withoutResponse(ctx, err, false, next)
 	}
 	own, d := deliver(ctx, next.method)
 	defer d.stop(nil)
@@ -39,14 +39,14 @@ func (c *client) send(ctx context.Context, next call) *answer {
 		if context.Cause(own) == errSentAgain {
 			err = errSentAgain
 		}
-		return c.unanswered(ctx, d.all(ctx, err), sent, next)
+		return c.withoutResponse(ctx, d.all(ctx, err), sent, next)
 	}
 	defer resp.Body.Close()
 	// A transport other than net/http's may return a body whose Read does not end with the context of the request.
 	defer context.AfterFunc(own, func() { resp.Body.Close() })()
 	received := time.Now()
-	a := &answer{code: resp.StatusCode, asked: next}
-	a.asked.kept = nil // otherwise the chain of kept answers would keep all earlier answers in memory
+	a := &response{code: resp.StatusCode, call: next}
+	a.call.kept = nil // otherwise the chain of kept responses would keep all earlier responses in memory
 	a.Observation = status.Observation{Kind: status.KindHTTP, Code: new(a.code), Header: resp.Header,
 		Accept: next.Accept, Protocol: meaning.HTTP{}}
 	a.Origin = next.at.origin()
@@ -66,7 +66,7 @@ func (c *client) send(ctx context.Context, next call) *answer {
 		return l.listen(ctx, own, d.stop)
 	}
 	if err := c.read(a, resp); err != nil {
-		return c.unanswered(ctx, err, true, next)
+		return c.withoutResponse(ctx, err, true, next)
 	}
 	keep()
 	return a
@@ -99,7 +99,7 @@ func (c *client) request(ctx context.Context, next call) *http.Request {
 	if values, isGiven := c.header["Cookie"]; !isGiven || len(values) > 0 {
 		c.cookies.set(req, next.at)
 	}
-	if next.kept != nil && next.kept.asked.at.same(next.at) {
+	if next.kept != nil && next.kept.call.at.same(next.at) {
 		maps.Copy(req.Header, next.kept.conditions)
 	}
 	return req
@@ -143,11 +143,11 @@ func (c *client) setHeader(req *http.Request, next call) {
 // read reads the body of resp into a. It returns an error if the body breaks off, or if it is an unrequested part of
 // the document or in an unrequested content encoding. It does not read a body after a 1xx status: after a 101,
 // another protocol uses the connection.
-func (c *client) read(a *answer, resp *http.Response) (err error) {
+func (c *client) read(a *response, resp *http.Response) (err error) {
 	if a.code < http.StatusOK {
 		return nil
 	}
-	a.Body, a.Size, err = readBody(resp, cmp.Or(a.asked.room, c.MaxBody))
+	a.Body, a.Size, err = readBody(resp, cmp.Or(a.call.room, c.MaxBody))
 	a.Truncated = a.Size > int64(len(a.Body))
 	coding := resp.Header.Get("Content-Encoding")
 	switch {
