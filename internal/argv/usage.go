@@ -86,16 +86,22 @@ type hintRow struct {
 	meaning, hint string
 }
 
-// hintTable returns the rows of hints.txt, grouped by the first word of their patterns. It parses the file once,
-// at the first call.
-var hintTable = sync.OnceValue(func() map[string][]hintRow {
-	table := make(map[string][]hintRow)
+// hintTable returns the lines of hints.txt, grouped by the first word of their patterns. Each group is a function that
+// returns the group's rows. The function parses the lines at the first call, because most runs need few groups.
+var hintTable = sync.OnceValue(func() map[string]func() []hintRow {
+	groups, table := make(map[string][]string), make(map[string]func() []hintRow)
 	for line := range strings.Lines(hints) {
 		subject, _, _ := strings.Cut(line, " ")
-		columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		if subject != "#" {
-			table[subject] = append(table[subject], hintRow{words.Pattern("^(?s:" + columns[0] + ")$"), columns[1], columns[2]})
-		}
+		groups[subject] = append(groups[subject], line)
+	}
+	for subject, lines := range groups {
+		table[subject] = sync.OnceValue(func() (rows []hintRow) {
+			for _, line := range lines {
+				columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+				rows = append(rows, hintRow{words.Pattern("^(?s:" + columns[0] + ")$"), columns[1], columns[2]})
+			}
+			return rows
+		})
 	}
 	return table
 })
@@ -105,7 +111,11 @@ var hintTable = sync.OnceValue(func() map[string][]hintRow {
 // group. Advice returns two empty strings if no row matches.
 func Advice(about string) (meaning, hint string) {
 	subject, _, _ := strings.Cut(about, " ")
-	for _, row := range hintTable()[subject] {
+	rows := hintTable()[subject]
+	if rows == nil {
+		return "", ""
+	}
+	for _, row := range rows() {
 		if m := row.pattern().FindStringSubmatch(about); m != nil {
 			var groups []string
 			for i, group := range m {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -27,15 +28,15 @@ type shown struct {
 }
 
 // usualMembers returns expressions for the members of a JSON response that usually hold the progress of an
-// operation.
-func usualMembers() (list []*expr.Expr) {
+// operation. It compiles them at the first call.
+var usualMembers = sync.OnceValue(func() (list []*expr.Expr) {
 	for _, path := range []string{".progress", ".percent", ".percentComplete", ".progress_percentage"} {
 		if x, err := expr.CompileValue(path); err == nil { // the expressions always compile
 			list = append(list, x)
 		}
 	}
 	return list
-}
+})
 
 const (
 	maxShown  = 60          // the maximum width of a value, in columns
@@ -47,15 +48,18 @@ const (
 // progressOf returns the progress in the response o. It returns the zero value if o is nil or contains no
 // progress.
 func (v *view) progressOf(o *status.Observation) (found shown) {
-	hasShow := len(v.cfg.Show) > 0
+	asked, hasShow := v.cfg.Show, len(v.cfg.Show) > 0
 	if o == nil || o.Stopped() || !hasShow && !mayShowProgress(o) {
 		return shown{}
+	}
+	if !hasShow {
+		asked = usualMembers()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
 	defer cancel()
 	env := status.Environment(o)
 	env.Context = ctx
-	for _, x := range v.asked {
+	for _, x := range asked {
 		value := x.Eval(env).Value()
 		if hasShow || value.Type == "number" || value.Type == "string" && value.Text() != "" { // a usual member may have any type
 			found.add(x, value)

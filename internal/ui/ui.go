@@ -56,11 +56,8 @@ func New(cfg Config) *Reporter {
 	if cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv); cfg.Face == JSON {
 		cfg.Palette = term.Palette{}
 	}
-	r := &Reporter{con: &console{w: cfg.Streams.Err}, view: view{cfg: cfg, glyphs: glyphsOf(cfg.Streams.Unicode), asked: cfg.Show,
+	r := &Reporter{con: &console{w: cfg.Streams.Err}, view: view{cfg: cfg, glyphs: glyphsOf(cfg.Streams.Unicode),
 		board: &Board{goal: cfg.Goal, size: cfg.Targets, hints: map[string][]string{}}}}
-	if len(cfg.Show) == 0 {
-		r.asked = usualMembers()
-	}
 	if cfg.Face == Live {
 		r.con.foreground = cfg.Streams.Foreground
 	}

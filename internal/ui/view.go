@@ -116,9 +116,8 @@ type view struct {
 	cfg    Config
 	board  *Board
 	glyphs glyphs
-	notes  []string     // the notes that Say has received so far
-	child  *term.Lines  // the stderr of a command; nil if it is not shown
-	asked  []*expr.Expr // expressions for the values to show from each response
+	notes  []string    // the notes that Say has received so far
+	child  *term.Lines // the stderr of a command; nil if it is not shown
 }
 
 // succeeded reports whether ev, the last event, reports success.

@@ -63,8 +63,10 @@ func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 		t.hints, t.explained = slices.Clone(t.passed), 0
 	}
 	t.isOver, t.wasGood, t.hasPages = false, o.Good(), t.hasPages || o.Failure != nil && o.Page > 0
-	if phrase := meaning.Denied(o.Stderr); phrase != nil && !o.Good() && !isSame {
-		t.hints = append(t.hints, hintOf("denied", phrase))
+	if !o.Good() && !isSame {
+		if phrase := meaning.Denied(o.Stderr); phrase != nil {
+			t.hints = append(t.hints, hintOf("denied", phrase))
+		}
 	}
 	if o.Advice.Code == status.AdviceOffered && !isSame {
 		t.hints = append(t.hints, "each attempt may start another operation: "+o.Advice.Text+" is the URL of this one")

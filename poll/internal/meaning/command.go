@@ -100,7 +100,7 @@ func unsuccessful(o *status.Observation) status.Verdict {
 	case wrong != nil:
 		v.Status, v.Final = status.Error, true
 		v.Reason = exitText(o, wrong) + ": the command was called wrongly"
-	case patterns()["throttled"].Match(o.Stderr):
+	case patterns()["throttled"]().Match(o.Stderr):
 		v.Status = status.Throttled
 	}
 	return v
@@ -115,8 +115,8 @@ func errorLine(output []byte) (last string) {
 	is, lines := patterns(), bytes.Split(output[max(0, len(output)-most):], []byte("\n"))
 	for _, line := range slices.Backward(lines) {
 		switch {
-		case !is["words"].Match(line):
-		case is["failure"].Match(line) && !words.IsKlog(line):
+		case !is["words"]().Match(line):
+		case is["failure"]().Match(line) && !words.IsKlog(line):
 			return words.Excerpt(line)
 		case last == "":
 			last = words.Excerpt(line)
@@ -128,8 +128,8 @@ func errorLine(output []byte) (last string) {
 // calledWrongly returns the line of stderr that reports a usage error, such as an unknown flag. It returns nil if
 // there is no such line. Warnings do not count.
 func calledWrongly(stderr []byte) []byte {
-	for _, line := range patterns()["usage"].FindAll(stderr, -1) {
-		if !patterns()["warning"].Match(line) {
+	for _, line := range patterns()["usage"]().FindAll(stderr, -1) {
+		if !patterns()["warning"]().Match(line) {
 			return line
 		}
 	}
@@ -137,18 +137,19 @@ func calledWrongly(stderr []byte) []byte {
 }
 
 // Denied returns the phrase in stderr that reports rejected credentials, or nil if there is no such phrase.
-func Denied(stderr []byte) []byte { return patterns()["denied"].Find(stderr) }
+func Denied(stderr []byte) []byte { return patterns()["denied"]().Find(stderr) }
 
 //go:embed stderr.txt
 var stderrText string
 
-// patterns returns regular expressions for the phrases in stderr.txt. The keys are the meanings of the phrases.
-var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
+// patterns returns functions that return regular expressions for the phrases in stderr.txt. The keys are the meanings
+// of the phrases.
+var patterns = sync.OnceValue(func() map[string]func() *regexp.Regexp {
 	around := map[string]string{ // where a phrase must stand in stderr; most phrases may stand anywhere
 		"usage":     `(?m)^(?:[\w./-]+(?: [a-z][\w-]*)*: )?(?:[Ee]rror: )?(?:%s).*$`,
 		"throttled": `\b(?:%s)\b`,
 	}
-	phrases, matches := map[string]string{}, map[string]*regexp.Regexp{}
+	phrases, matches := map[string]string{}, map[string]func() *regexp.Regexp{}
 	for line := range strings.Lines(stderrText) {
 		head, phrase, _ := strings.Cut(strings.TrimRight(line, "\n"), ": ")
 		meaning, _, _ := strings.Cut(head, " ")
@@ -158,7 +159,7 @@ var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 		phrases[meaning] = strings.TrimPrefix(phrases[meaning]+"|"+phrase, "|")
 	}
 	for meaning, phrase := range phrases {
-		matches[meaning] = regexp.MustCompile(fmt.Sprintf(cmp.Or(around[meaning], "%s"), phrase))
+		matches[meaning] = words.Pattern(fmt.Sprintf(cmp.Or(around[meaning], "%s"), phrase))
 	}
 	return matches
 })
