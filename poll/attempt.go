@@ -73,13 +73,9 @@ func (a Attempt) message() func(status.Observation) (enough bool) {
 // the result of the operation is in another document, the first request for it belongs to the same attempt. If
 // the wait succeeds, check also calls Finalize.
 func (l *loop) check(w *wait, pace *paced) {
-	o, took := w.check(pace, w.evaluateMessage)
-	if pace != nil {
-		pace.noteClosed(&o)
-	}
-	w.evaluateResponse(o, took)
-	if w.result != nil && w.toResult() {
-		w.evaluateResponse(w.check(pace, nil)) // the result is not a stream of messages
+	w.check(pace)
+	if took := w.last.took; w.result != nil && w.toResult() {
+		w.check(pace)
 		w.last.took += took
 	}
 	w.noteEvidence() // before the events are emitted, because their States include the evidence
@@ -96,16 +92,15 @@ func (l *loop) check(w *wait, pace *paced) {
 	}
 }
 
-// check runs one attempt. It returns the observation and the duration of the attempt. pace, which may be nil,
-// delays the requests as the limiter requires. The function evaluate receives each message of a stream; if
-// evaluate is nil, the first message is the response.
+// check calls the probe, and evaluates its response. pace, which may be nil, delays the requests as the limiter
+// requires.
 //
 // AttemptTimeout limits the attempt. For an HTTP stream, it only limits the time from each request to the
 // response header.
-func (w *wait) check(pace *paced, evaluate func(context.Context, status.Observation) (enough bool)) (status.Observation, time.Duration) {
+func (w *wait) check(pace *paced) {
 	ctx, cancel := w.context(w.stepLeft())
 	defer cancel()
-	limits := &limits{Attempt: request.Attempt{Anew: w.stream.pending}, continues: w.planned.continues}
+	limits := &limits{Attempt: request.Attempt{Anew: w.planned.streams && w.isUnconfirmed()}, continues: w.planned.continues}
 	if pace != nil {
 		limits.Pace = pace
 	}
@@ -118,24 +113,28 @@ func (w *wait) check(pace *paced, evaluate func(context.Context, status.Observat
 			pace.clock = clock
 		}
 	}
+	if err := w.announce(); err != nil {
+		w.last = &conclusion{observation: &status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}}
+		return
+	}
 	ctx, stop := w.listen(ctx)
 	defer stop()
-	if err := w.announce(); err != nil {
-		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
-	}
-	begun := time.Now()
+	begun := w.stream.begun
 	a := Attempt{
-		Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastAttempt: w.LastAttempt, NoCache: w.Evidence != nil, Accept: w.p.Rules.Accept,
-		limits: limits,
-	}
-	if evaluate != nil {
-		a.Message = func(o status.Observation) bool { return evaluate(ctx, o) }
+		Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastAttempt: w.LastAttempt, NoCache: w.Evidence != nil, Accept: w.rules.Accept,
+		Message: func(o status.Observation) bool { return w.evaluateMessage(ctx, o) },
+		limits:  limits,
 	}
 	r := w.probe.Check(context.WithValue(ctx, limitsKey{}, limits), a)
 	took := time.Since(begun)
-	w.follow(&r, limits)
 	w.ended(ctx, &r.Observation)
-	return r.Observation, took
+	evaluation, finish := w.context(w.p.AttemptTimeout)
+	defer finish()
+	w.follow(&r, limits)
+	if pace != nil {
+		pace.noteClosed(&r.Observation)
+	}
+	w.evaluateResponse(evaluation, r.Observation, took)
 }
 
 // stepLeft returns the time left for an attempt that [Poller.Step] makes. It returns 0 if no such limit exists,
@@ -192,7 +191,7 @@ func (w *wait) ended(ctx context.Context, o *status.Observation) {
 // report into a failure. This happens if a probe around an HTTP drops Report.Next or checks the HTTP twice.
 func (w *wait) follow(r *Report, limits *limits) {
 	if w.result = r.Result; r.Next != nil {
-		if w.use(r.Next); w.done == nil { // a later run checks the operation again before it fetches the result
+		if w.use(r.Next); w.operation == nil { // a later run checks the operation again before it fetches the result
 			w.Position = r.Position
 		}
 	}
@@ -203,4 +202,7 @@ func (w *wait) follow(r *Report, limits *limits) {
 }
 
 // use makes p the probe of the next attempt, and reads p's plan.
-func (w *wait) use(p Probe) { w.probe, w.planned = p, p.Plan() }
+func (w *wait) use(p Probe) {
+	w.probe, w.planned = p, p.Plan()
+	w.countsLines = w.planned.lines && w.success.For <= 0 && !readsDocument(w.rules)
+}

@@ -29,7 +29,7 @@ func (w *wait) stopped() Ending {
 func (r *run) stopped() Ending {
 	err := r.caller.Err()
 	switch {
-	case r.broken() != nil:
+	case err != nil && r.broken() != nil:
 		return Failed
 	case err != nil && (r.stepping || !errors.Is(err, context.DeadlineExceeded)):
 		return Interrupted
@@ -121,7 +121,7 @@ func (w *wait) outcome(ending Ending) Outcome {
 // misspelled.
 func (w *wait) neverFound(o Outcome) bool {
 	isHere := func(rule status.Rule) bool { return rule.Here }
-	return !w.wasPending && w.p.Past == nil && o.Observation.Failure != nil && slices.ContainsFunc(w.p.Rules.Own, isHere)
+	return !w.wasPending && w.p.Past == nil && o.Observation.Failure != nil && slices.ContainsFunc(w.rules.Own, isHere)
 }
 
 // explain adds notes and hints to o that explain why no verdict ended the wait.

@@ -240,7 +240,7 @@ func (p *paced) Wait(ctx context.Context, origin string) *status.Failure {
 func (p *paced) Done(origin string, o status.Observation) (again bool) {
 	v := status.Verdict{}
 	if !o.Good() {
-		v = p.w.p.Rules.Classify(p.w.run.ctx, o)
+		v = p.w.rules.Classify(p.w.run.ctx, o)
 	}
 	p.feedBack(origin, &o, v)
 	return v.Status == status.Throttled && (o.RetryAfter == nil || !p.w.isDeadline(time.Now().Add(o.RetryAfter.Wait)))

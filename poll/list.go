@@ -181,7 +181,7 @@ func (l *list) isNews(w *wait) bool {
 // for the list as a whole, which is never SUCCESS.
 func (l *list) classify(ctx context.Context, response *conclusion) status.Verdict {
 	o := response.observation
-	if !l.lead.p.Rules.Admits(o) {
+	if !l.lead.rules.Admits(o) {
 		return l.whole(ctx, *o, "")
 	}
 	found, last, err := l.reader.read(o)

@@ -213,10 +213,9 @@ func (l *loop) conclude(w *wait) {
 	} else {
 		l.concludeList(w)
 	}
-	if l.isOver() {
+	if l.decide(); l.isOver() {
 		l.end(w)
 	}
-	l.decide()
 }
 
 // open prepares w for its first attempt. It ends the targets that had already ended in an earlier run, and all

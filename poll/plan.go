@@ -24,16 +24,6 @@ const (
 	retryAfterSpread = 0.1
 )
 
-// standing describes how far a wait has come: its state, its settings and its last attempt. Its methods use
-// nothing else, except the current time and the randomness of Rand.
-type standing struct {
-	State
-	p        Poller        // the settings, with defaults filled in
-	deadline time.Time     // zero means no deadline
-	others   time.Duration // estimated time for one last attempt of every other wait
-	last     *conclusion   // the last attempt
-}
-
 // listing holds what a list contributes to the plan for the next attempt. It is zero for a wait without a list.
 type listing struct {
 	confirmAt time.Time     // time from which an attempt can confirm the list; zero if that is not the purpose of the next attempt
@@ -56,19 +46,19 @@ func (w *wait) plan(now time.Time) {
 // requested if that is longer. If that is too late for the deadline, due is moved forward to leave just enough
 // time for an attempt, and isLast is true. However, due is never before the time that a THROTTLED response
 // allows. previous is the wait that the schedule returned.
-func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, previous time.Duration) {
-	wait, previous := max(0, s.Due.Sub(now)), s.Previous
-	if s.Due.IsZero() { // Due is set only if an earlier run planned the attempt
-		wait, previous = s.waitWithoutDeadline(of, now)
+func (w *wait) next(of listing, now time.Time) (due time.Time, isLast bool, previous time.Duration) {
+	wait, previous := max(0, w.Due.Sub(now)), w.Previous
+	if w.Due.IsZero() { // Due is set only if an earlier run planned the attempt
+		wait, previous = w.waitWithoutDeadline(of, now)
 	}
-	if s.deadline.IsZero() {
+	if w.deadline.IsZero() {
 		return now.Add(wait), false, previous
 	}
-	left, least := s.deadline.Sub(now), time.Duration(0)
-	if s.isThrottled() {
-		least = s.retryAfterLeft(now)
+	left, least := w.deadline.Sub(now), time.Duration(0)
+	if w.isThrottled() {
+		least = w.retryAfterLeft(now)
 	}
-	latest := max(left-s.reserve(left), least, 0)
+	latest := max(left-w.reserve(left), least, 0)
 	if of.hold < left { // before of.hold has passed, no SUCCESS could end the wait
 		latest = max(latest, of.hold)
 	}
@@ -77,9 +67,9 @@ func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, 
 	}
 	// Leave time to reach the success threshold. The first successful attempt may take longer than earlier
 	// attempts.
-	takes := s.timeToConfirm(latest)
+	takes := w.timeToConfirm(latest)
 	early := (latest - takes) / 10 * 9
-	if takes > 0 && wait > early && early > max(s.retryAfterLeft(now), minReserve) {
+	if takes > 0 && wait > early && early > max(w.retryAfterLeft(now), minReserve) {
 		wait, isLast = early, false
 	}
 	return now.Add(wait), isLast, previous
@@ -87,75 +77,75 @@ func (s *standing) next(of listing, now time.Time) (due time.Time, isLast bool, 
 
 // waitWithoutDeadline returns the wait before the next attempt, not considering the deadline, and the wait that
 // the schedule returned. The wait counts from the end of the last attempt, even if that was in an earlier run.
-func (s *standing) waitWithoutDeadline(of listing, now time.Time) (wait, previous time.Duration) {
-	wait, previous = s.scheduledWait(of, now)
-	wait = max(0, wait-s.passed(now))
-	if asked := s.retryAfterLeft(now); asked > 0 {
+func (w *wait) waitWithoutDeadline(of listing, now time.Time) (wait, previous time.Duration) {
+	wait, previous = w.scheduledWait(of, now)
+	wait = max(0, wait-w.passed(now))
+	if asked := w.retryAfterLeft(now); asked > 0 {
 		share := retryAfterSpread
-		if s.wasCut() {
+		if w.wasCut() {
 			share = 1
 		}
-		spread := time.Duration(s.p.Rand.Float64() * share * float64(asked))
+		spread := time.Duration(w.p.Rand.Float64() * share * float64(asked))
 		wait = words.Sum(max(wait, asked), spread)
 	}
 	return wait, previous
 }
 
 // retryAfterLeft returns the remaining part of the wait that the server requested, or 0 if it requested none.
-func (s *standing) retryAfterLeft(now time.Time) time.Duration {
-	if s.RetryAfter == nil {
+func (w *wait) retryAfterLeft(now time.Time) time.Duration {
+	if w.RetryAfter == nil {
 		return 0
 	}
-	return max(0, s.RetryAfter.Wait-s.passed(now))
+	return max(0, w.RetryAfter.Wait-w.passed(now))
 }
 
 // passed returns the time since the last attempt if that attempt was made in an earlier run, and 0 otherwise.
-func (s *standing) passed(now time.Time) time.Duration {
-	if s.last.observation != nil || s.Last.IsZero() {
+func (w *wait) passed(now time.Time) time.Duration {
+	if w.last.observation != nil || w.Last.IsZero() {
 		return 0
 	}
-	return now.Sub(s.Last)
+	return now.Sub(w.Last)
 }
 
 // scheduledWait returns the wait before the next attempt according to the schedule, plus InitialDelay before
 // the first attempt. The result is at most of.hold, if of.hold is positive. If the attempt only confirms a
-// list, the result is the time until of.confirmAt. previous is the schedule's wait alone, or s.Previous if the
+// list, the result is the time until of.confirmAt. previous is the schedule's wait alone, or w.Previous if the
 // schedule was not used. Attempts that send the start request are not counted as steps of the schedule.
-func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time.Duration) {
+func (w *wait) scheduledWait(of listing, now time.Time) (wait, previous time.Duration) {
 	var delay time.Duration
-	starts := s.Began.IsZero()
-	if s.Attempts == 0 {
-		delay = s.p.InitialDelay
-		if s.p.Immediate || starts {
-			return delay, s.Previous
+	starts := w.Began.IsZero()
+	if w.Attempts == 0 {
+		delay = w.p.InitialDelay
+		if w.p.Immediate || starts {
+			return delay, w.Previous
 		}
 	}
-	if s.last.isHeld { // the next attempt only confirms the verdict of a stream, so it may follow at once
-		return delay, s.Previous
+	if w.last.isHeld { // the next attempt only confirms the verdict of a stream, so it may follow at once
+		return delay, w.Previous
 	}
 	if left := of.confirmAt.Sub(now); !of.confirmAt.IsZero() && left > 0 {
-		return left + s.passed(now), s.Previous
+		return left + w.passed(now), w.Previous
 	}
-	schedule, throttled := s.p.Schedule, s.p.Throttled
-	if starts && s.p.Resend != nil {
-		schedule, throttled = s.p.Resend, backoff.Throttled(s.p.Resend)
+	schedule, throttled := w.p.Schedule, w.p.Throttled
+	if starts && w.p.Resend != nil {
+		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
 	}
-	step := backoff.Step{N: s.Attempts - max(s.Sent, s.Anew), Elapsed: now.Sub(s.Began), Previous: s.Previous, Refusals: s.Refusals}
+	step := backoff.Step{N: w.Attempts - max(w.Sent, w.Anew), Elapsed: now.Sub(w.Began), Previous: w.Previous, Refusals: w.Refusals}
 	switch {
-	case s.isRefused():
+	case w.isRefused():
 		schedule = throttled
 		step.Refusals = max(0, step.Refusals-1) // the schedule throttled accounts for the last rejection itself
-	case s.wasCut():
+	case w.wasCut():
 		schedule = throttled
 	}
 	if starts {
-		step.N, step.Elapsed = s.Sent-1, now.Sub(s.Start)
+		step.N, step.Elapsed = w.Sent-1, now.Sub(w.Start)
 	}
 	step.Elapsed = words.Sum(step.Elapsed, delay)
-	if of.streak > 0 && !s.last.isOutdated { // restart the schedule, so that SUCCESS is confirmed soon
+	if of.streak > 0 && !w.last.isOutdated { // restart the schedule, so that SUCCESS is confirmed soon
 		step.N = min(step.N, of.streak-1)
 	}
-	previous = schedule.Wait(step, s.p.Rand)
+	previous = schedule.Wait(step, w.p.Rand)
 	wait = words.Sum(delay, previous)
 	if of.hold > 0 {
 		wait = min(wait, of.hold)
@@ -165,29 +155,29 @@ func (s *standing) scheduledWait(of listing, now time.Time) (wait, previous time
 
 // wasCut reports whether the last attempt was a stream that ended. Since the streams of many clients may end at
 // the same moment, the next wait is random.
-func (s *standing) wasCut() bool { return s.last.observation != nil && s.last.observation.Ended }
+func (w *wait) wasCut() bool { return w.last.observation != nil && w.last.observation.Ended }
 
 // timeToConfirm estimates how long it takes from a first SUCCESS until its threshold is reached, and the list
 // is confirmed. It returns 0 if SUCCESS has already been seen, or if one SUCCESS is enough. Once the estimate
 // exceeds most, it may be too low.
-func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
-	if s.isToConfirm() {
+func (w *wait) timeToConfirm(most time.Duration) (takes time.Duration) {
+	if w.isToConfirm() {
 		return 0
 	}
-	attempt := max(minReserve, 2*s.median())
-	success := s.p.SuccessThreshold
+	attempt := max(minReserve, 2*w.median())
+	success := w.success
 	if success.Times > 1 {
 		var wait time.Duration
 		random := rand.New(rand.NewPCG(0, 0)) // a separate source, so that the estimate does not change the random waits of the run
 		for n := 0; n < success.Times-1 && takes < most; n++ {
-			wait = s.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait, Refusals: s.Refusals}, random)
+			wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait, Refusals: w.Refusals}, random)
 			takes = words.Sum(takes, words.Sum(wait, attempt))
 		}
 	}
 	if success.For > 0 {
 		takes = max(takes, success.For+attempt)
 	}
-	if e := s.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another attempt must confirm the list
+	if e := w.p.Elements; e != nil && e.Known == nil && e.Expect <= 0 { // another attempt must confirm the list
 		takes = words.Sum(takes, confirmDelay+attempt)
 	}
 	return takes
@@ -198,20 +188,20 @@ func (s *standing) timeToConfirm(most time.Duration) (takes time.Duration) {
 // attempts of all other waits. If no attempt has been timed, 2 s are used for the attempt itself. The result is
 // at most half of left, so that several slow attempts remain possible. But if half is too short for even one
 // attempt of median duration, the result is larger.
-func (s *standing) reserve(left time.Duration) time.Duration {
-	median, most := max(s.median(), s.Took[s.Attempts%len(s.Took)]), left/2
+func (w *wait) reserve(left time.Duration) time.Duration {
+	median, most := max(w.median(), w.Took[w.Attempts%len(w.Took)]), left/2
 	if median == 0 {
-		return min(unmeasuredReserve+s.others, most)
+		return min(unmeasuredReserve+w.others, most)
 	}
 	if most < median && median < left {
 		most = left - (left-median)/2
 	}
-	return min(max(minReserve, 2*median)+s.others, most)
+	return min(max(minReserve, 2*median)+w.others, most)
 }
 
 // median returns the median duration of the recent attempts, or 0 if no attempt has been timed.
-func (s *State) median() time.Duration {
-	sorted := s.Took
+func (w *wait) median() time.Duration {
+	sorted := w.Took
 	slices.Sort(sorted[:])
 	first, _ := slices.BinarySearch(sorted[:], 1)
 	if first == len(sorted) {
@@ -222,19 +212,19 @@ func (s *State) median() time.Duration {
 
 // measure records took, the duration of the attempt with the conclusion c. The recorded durations determine how
 // much time is reserved for a last attempt. For a stream, took is the time to the first message.
-func (s *standing) measure(took time.Duration, c *conclusion) {
-	o, median := c.observation, s.median()
+func (w *wait) measure(took time.Duration, c *conclusion) {
+	o, median := c.observation, w.median()
 	switch {
 	case o.Stopped(), c.verdict.Abandoned:
 		if took > median { // the attempt ran out of time, so a later run has to reserve more time
-			s.Took = [len(s.Took)]time.Duration{took}
+			w.Took = [len(w.Took)]time.Duration{took}
 		}
 	case o.Failure != nil && errors.Is(o.Failure.Err, ErrAttemptTimeout):
-	case took < median && (c.verdict.Status == status.Throttled || o.Failure != nil && o.Kind != status.KindTCP || s.p.Elements != nil && !o.Good()):
+	case took < median && (c.verdict.Status == status.Throttled || o.Failure != nil && o.Kind != status.KindTCP || w.p.Elements != nil && !o.Good()):
 		// A rejected or failed request usually takes less time than a full response, so it must not lower the
 		// median. A refused TCP connection is different: it takes as long as an accepted connection.
 	default:
-		s.Took[s.Attempts%len(s.Took)] = max(took, 1) // at least 1, because 0 marks an unused entry
+		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // at least 1, because 0 marks an unused entry
 	}
 }
 
@@ -242,28 +232,28 @@ func (s *standing) measure(took time.Duration, c *conclusion) {
 // is the ending caused by the caller, the group's goal or a closed origin, or "". If several endings apply,
 // endingOf returns the first one in this order: the ending by the verdict, stopped, ThrottledTooLong,
 // AttemptsExhausted, TimedOut.
-func (s *standing) endingOf(stopped Ending, now time.Time) Ending {
-	switch how := cmp.Or(s.endingByVerdict(), stopped); {
+func (w *wait) endingOf(stopped Ending, now time.Time) Ending {
+	switch how := cmp.Or(w.endingByVerdict(), stopped); {
 	case how != "":
 		return how
-	case s.hintTooLong(now):
+	case w.hintTooLong(now):
 		return ThrottledTooLong
-	case s.p.MaxAttempts > 0 && s.Attempts >= s.p.MaxAttempts:
+	case w.p.MaxAttempts > 0 && w.Attempts >= w.p.MaxAttempts:
 		return AttemptsExhausted
-	case !s.deadline.IsZero() && s.deadline.Sub(now) < minReserve:
+	case !w.deadline.IsZero() && w.deadline.Sub(now) < minReserve:
 		return TimedOut
 	}
 	return ""
 }
 
 // endingByVerdict returns Succeeded or Failed if the last verdict ends the wait, and "" otherwise.
-func (s *standing) endingByVerdict() Ending {
+func (w *wait) endingByVerdict() Ending {
 	switch {
-	case !s.decided():
+	case !w.decided():
 		return ""
-	case s.Status == status.Error:
+	case w.Status == status.Error:
 		return Failed
-	case s.Status == status.Success:
+	case w.Status == status.Success:
 		return Succeeded
 	}
 	return ""
@@ -271,53 +261,53 @@ func (s *standing) endingByVerdict() Ending {
 
 // decided reports whether the last verdict ends the wait: it is SUCCESS or ERROR, and has reached its
 // threshold.
-func (s *standing) decided() bool {
-	t := s.threshold()
-	return t.Times > 0 && s.Streak >= t.Times && s.held() >= t.For
+func (w *wait) decided() bool {
+	t := w.threshold()
+	return t.Times > 0 && w.Streak >= t.Times && w.held() >= t.For
 }
 
 // held returns how long the last verdict has been unchanged: from the first response with this verdict to the
 // start of the last attempt. Time during the last attempt does not count, because changes in that time cannot
 // be observed.
-func (s *standing) held() time.Duration { return max(0, s.last.begun.Sub(s.Since)) }
+func (w *wait) held() time.Duration { return max(0, w.last.begun.Sub(w.Since)) }
 
 // threshold returns the threshold that the last verdict has to reach to end the wait. It is zero if the verdict
 // cannot end a wait.
-func (s *standing) threshold() Threshold {
-	switch v := &s.last.verdict; {
+func (w *wait) threshold() Threshold {
+	switch v := &w.last.verdict; {
 	case v.Final:
 		return Threshold{Times: 1}
 	case v.Status == status.Success:
-		return s.p.SuccessThreshold
+		return w.success
 	case v.Status == status.Error:
-		return s.p.ErrorThreshold
+		return w.p.ErrorThreshold
 	}
 	return Threshold{}
 }
 
 // isThrottled reports whether the last verdict was THROTTLED. The end of a stream is not THROTTLED, even if the
 // server requested a wait.
-func (s *standing) isThrottled() bool { return s.last.verdict.Status == status.Throttled }
+func (w *wait) isThrottled() bool { return w.last.verdict.Status == status.Throttled }
 
 // isRefused reports whether the last verdict was THROTTLED and the response requested no particular wait.
-func (s *standing) isRefused() bool { return s.isThrottled() && s.RetryAfter == nil }
+func (w *wait) isRefused() bool { return w.isThrottled() && w.RetryAfter == nil }
 
 // hintTooLong reports whether a THROTTLED response requests a wait that does not end before the deadline.
-func (s *standing) hintTooLong(now time.Time) bool {
-	return s.isThrottled() && s.RetryAfter != nil && !s.deadline.IsZero() && s.RetryAfter.Wait >= s.deadline.Sub(now)
+func (w *wait) hintTooLong(now time.Time) bool {
+	return w.isThrottled() && w.RetryAfter != nil && !w.deadline.IsZero() && w.RetryAfter.Wait >= w.deadline.Sub(now)
 }
 
 // isToConfirm reports whether the current status is SUCCESS, but its threshold has not been reached.
-func (s *standing) isToConfirm() bool { return s.Status == status.Success && s.isUnconfirmed() }
+func (w *wait) isToConfirm() bool { return w.Status == status.Success && w.isUnconfirmed() }
 
 // isUnconfirmed reports whether the current status is SUCCESS or ERROR, but its threshold has not been reached.
-func (s *standing) isUnconfirmed() bool { return s.Status.Ends() && s.Streak > 0 && !s.decided() }
+func (w *wait) isUnconfirmed() bool { return w.Status.Ends() && w.Streak > 0 && !w.decided() }
 
 // toHold returns how much longer the current verdict has to last to reach the For of its threshold. It returns
 // 0 or less if the verdict has lasted long enough.
-func (s *standing) toHold(now time.Time) time.Duration {
-	if s.Streak == 0 {
+func (w *wait) toHold(now time.Time) time.Duration {
+	if w.Streak == 0 {
 		return 0
 	}
-	return s.threshold().For - now.Sub(s.Since)
+	return w.threshold().For - now.Sub(w.Since)
 }

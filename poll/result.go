@@ -7,20 +7,20 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// toResult switches w from the operation to the operation's result, if the last attempt ended the wait with
-// SUCCESS and the result is in another document. It reports whether it switched. After the switch any
-// successful response is the result: the rules, which apply to the operation, are dropped, and the verdict on
-// the operation is kept.
+// toResult begins the second phase of w, if the last attempt ended the wait with SUCCESS and the result is in
+// another document. It reports whether the second phase has begun. In that phase any successful response is the
+// result. The rules do not apply, because they describe the operation.
 func (w *wait) toResult() bool {
-	if w.list != nil || w.done != nil || w.Status != status.Success || !w.decided() {
+	if w.list != nil || w.operation != nil || w.Status != status.Success || !w.decided() {
 		return false
 	}
-	w.done = w.last
+	w.phase = phase{
+		rules: status.Rules{Accept: w.rules.Accept}, success: Threshold{Times: 1}, classify: w.classifyResult,
+		coach: new(coach.Coach), complete: &conclusion{observation: w.complete.observation, took: w.complete.took}, operation: w.last,
+	}
 	w.use(w.result)
-	w.p.Rules, w.p.SuccessThreshold = status.Rules{Accept: w.p.Rules.Accept}, Threshold{Times: 1}
-	w.classify, w.coach, w.Streak = w.classifyResult, new(coach.Coach), 0
-	w.complete = &conclusion{observation: w.complete.observation, took: w.complete.took,
-		verdict: status.Verdict{Status: status.NotReady, Reason: w.unfetched()}}
+	w.complete.verdict = status.Verdict{Status: status.NotReady, Reason: w.unfetched()}
+	w.Streak = 0
 	return true
 }
 
@@ -28,9 +28,9 @@ func (w *wait) toResult() bool {
 // successful, the verdict is the verdict on the operation. Otherwise the verdict is about the response, and its
 // reason mentions that the result could not be fetched.
 func (w *wait) classifyResult(ctx context.Context, result *conclusion) status.Verdict {
-	v := w.p.Rules.Classify(ctx, *result.observation)
+	v := w.rules.Classify(ctx, *result.observation)
 	if v.Status == status.Success {
-		return w.done.verdict
+		return w.operation.verdict
 	}
 	v.Reason = w.unfetched() + ": " + v.Reason
 	return v

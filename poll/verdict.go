@@ -30,14 +30,10 @@ type conclusion struct {
 const freshFor = 10 * time.Second
 
 // evaluateResponse evaluates the observation o of an attempt that took the duration took, and updates the
-// State.
-func (w *wait) evaluateResponse(o status.Observation, took time.Duration) {
-	if w.stream.isUncounted {
-		w.count(w.complete)
-	}
-	if w.unsent {
-		w.last = &conclusion{observation: &o}
-		return
+// State. If ctx is done, it stops evaluating rules that take long.
+func (w *wait) evaluateResponse(ctx context.Context, o status.Observation, took time.Duration) {
+	if c := w.stream.uncounted; c != nil {
+		w.count(c)
 	}
 	o = meaning.Recorded(o)
 	if h, ok := o.Protocol.(meaning.HTTP); ok {
@@ -49,12 +45,13 @@ func (w *wait) evaluateResponse(o status.Observation, took time.Duration) {
 	}
 	w.readRetryAfter(&o, time.Now())
 	w.annotate(&o, time.Now(), took)
-	if w.stream.decided { // the last message has decided the wait
+	if w.isDecidedByMessage() {
 		w.last.took = took
-	} else {
-		ctx, cancel := w.context(w.p.AttemptTimeout)
-		w.evaluate(ctx, &o, took)
-		cancel()
+	} else if w.evaluate(ctx, &o, took); !isCut(w.last) {
+		w.count(w.last)
+	}
+	if w.stream.messages == 0 {
+		w.measure(took, w.last)
 	}
 	w.Last = time.Now()
 	if w.isRefused() {
@@ -76,6 +73,9 @@ func (w *wait) evaluateResponse(o status.Observation, took time.Duration) {
 		}
 	}
 }
+
+// isDecidedByMessage reports whether the last message of the attempt has ended the wait.
+func (w *wait) isDecidedByMessage() bool { return w.stream.messages > 0 && w.decided() }
 
 // readRetryAfter evaluates Poller.RetryAfter on the document of o. If the document requests a longer wait than the
 // Retry-After header, that wait becomes the RetryAfter of o. If the value is not a wait, readRetryAfter records a note
@@ -111,7 +111,7 @@ func (w *wait) isStartLost() bool {
 // took is the duration of the attempt.
 func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration) {
 	o.Attempt, o.Elapsed, o.Target, o.Matched = w.Attempts, now.Sub(w.Start)-took, w.p.Target, w.Matched
-	o.Accept = w.p.Rules.Accept
+	o.Accept = w.rules.Accept
 	w.noteChange(o, now)
 }
 
@@ -138,22 +138,26 @@ func (w *wait) evaluate(ctx context.Context, o *status.Observation, took time.Du
 	}
 	if !isCut(c) {
 		w.noteMatch(v, o.Good())
-		if w.stream.isUncounted = o.Message && !w.stream.isShown && !v.Status.Ends(); !w.stream.isUncounted {
-			w.count(c)
-		}
 	}
 	w.record(c)
-	if w.stream.messages > 0 { // only the time to the first message matters for planning a stream
-		took = w.stream.firstAfter
-	}
-	w.measure(took, c)
 }
 
 // verdict returns the verdict of the rules on o.
 func (w *wait) verdict(ctx context.Context, o *status.Observation) status.Verdict {
-	v := w.p.Rules.Classify(ctx, *o)
+	v := w.rules.Classify(ctx, *o)
 	v.Concludes = meaning.Concludes(o, v)
 	return v
+}
+
+// count passes c to the coach, and adds the coach's first hints to the verdict. This takes several times as
+// long as the verdict itself. When messages arrive quickly, it is therefore called only for the last message
+// and for messages that may end the wait.
+func (w *wait) count(c *conclusion) {
+	w.stream.uncounted = nil
+	w.coach.Add(c.observation, &c.verdict)
+	if hints := w.coach.FirstHints(); c.verdict.Status != status.Success {
+		c.verdict.Hints = hints
+	}
 }
 
 // noteMatch records in the State that a NOT_READY rule decided the verdict v. isGood is true if the response
@@ -172,7 +176,7 @@ func (w *wait) noteMatch(v *status.Verdict, isGood bool) {
 // record makes c the last conclusion, and updates the State.
 func (w *wait) record(c *conclusion) {
 	v := &c.verdict
-	if c.observation.Ended && v.Status == status.Success && w.stream.countsSeen && w.p.SuccessThreshold.Times > 1 {
+	if c.observation.Ended && v.Status == status.Success && w.countsLines && w.success.Times > 1 {
 		v.Status, v.Rule = status.NotReady, ""
 		v.Reason += "; the threshold counts lines, and the end of the command is not a line"
 	}
@@ -223,7 +227,7 @@ func isStreamEnd(c *conclusion) bool {
 // That applies to a line that no rule matches if it follows a line with SUCCESS, and to an outdated response if
 // it follows a SUCCESS or ERROR.
 func (w *wait) isBetween(c *conclusion) bool {
-	isLine := w.stream.countsSeen && c.observation.Message && c.verdict.Rule == ""
+	isLine := w.countsLines && c.observation.Message && c.verdict.Rule == ""
 	return c.verdict.Status == status.NotReady && (isLine && w.isToConfirm() || c.isOutdated && w.isUnconfirmed())
 }
 
@@ -285,7 +289,7 @@ func (w *wait) noteEvidence() {
 	isOpen := func(w *wait) bool { return w.Absent > 0 || w.isUnconfirmed() }
 	switch {
 	case o.Code == nil, w.last.isOutdated:
-	case *o.Code == http.StatusAccepted, !w.Listed.IsZero(), slices.ContainsFunc(w.all(), isOpen):
+	case *o.Code == http.StatusAccepted, !w.Listed.IsZero(), isOpen(w), w.list != nil && slices.ContainsFunc(w.list.waiting, isOpen):
 		w.Evidence = w.evidence()
 	}
 }

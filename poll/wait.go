@@ -18,25 +18,22 @@ import (
 // other targets, on origins or on goroutines. During an attempt, only the goroutine of the attempt may use the
 // wait; at other times, only a goroutine that has locked the loop.
 type wait struct {
-	standing
-	n          int // number of the target in a group; 0 outside a group
-	run        *run
-	limiter    Limiter       // limiter for the requests; may be nil
-	probe      Probe         // makes the next attempt
-	planned    Plan          // plan of probe
-	result     Probe         // fetches the result after SUCCESS; nil if the response contains the result
-	done       *conclusion   // conclusion about the operation, while its result is fetched; otherwise nil
-	budget     time.Duration // time from Start to the deadline
-	list       *list         // the list for which this wait makes the attempts; otherwise nil
-	element    *element      // the element, if this wait is for an element of a list; otherwise nil
-	lead       *wait         // the wait that makes the attempts for the element's list; nil outside a list
-	wasPending bool          // at least one response was not SUCCESS
-	coach      *coach.Coach
-	// classify determines the verdict in place of the Rules, for a list or for the result of an operation. Nil
-	// means that the Rules determine it.
-	classify           func(context.Context, *conclusion) status.Verdict
-	complete           *conclusion // conclusion of the last attempt that was not interrupted
-	final              *Outcome    // the Outcome that Finalize returned; nil before Finalize was called
+	State
+	phase
+	n                  int // number of the target in a group; 0 outside a group
+	run                *run
+	p                  Poller        // the settings, with defaults filled in
+	limiter            Limiter       // limiter for the requests; may be nil
+	deadline           time.Time     // zero means no deadline
+	budget             time.Duration // time from Start to the deadline
+	others             time.Duration // estimated time for one last attempt of every other wait
+	last               *conclusion   // the last attempt, or the last message of a stream
+	result             Probe         // fetches the result after SUCCESS; nil if the response contains the result
+	list               *list         // the list for which this wait makes the attempts; otherwise nil
+	element            *element      // the element, if this wait is for an element of a list; otherwise nil
+	lead               *wait         // the wait that makes the attempts for the element's list; nil outside a list
+	wasPending         bool          // at least one response was not SUCCESS
+	final              *Outcome      // the Outcome that Finalize returned; nil before Finalize was called
 	stream             streamAttempt
 	hopeless           error  // why no attempt can succeed, or nil
 	unsent             bool   // the start request was not sent because Starting failed; hopeless holds the error
@@ -48,6 +45,24 @@ type wait struct {
 	own    line    // used instead of the origin's line if the Poller has its own Limiter
 	isBusy bool    // the wait is in the gate or makes an attempt
 	over   bool    // all targets have ended
+}
+
+// A phase holds what a wait needs to evaluate responses. A wait has a second phase if the result of the operation
+// is in another document; see toResult.
+type phase struct {
+	probe   Probe // makes the next attempt
+	planned Plan  // plan of probe
+	rules   status.Rules
+	success Threshold // threshold for SUCCESS
+	// countsLines is true if the threshold for SUCCESS counts lines of a command's output. Lines that no rule
+	// matches then do not interrupt the count.
+	countsLines bool
+	coach       *coach.Coach // collects hints about the rules
+	complete    *conclusion  // conclusion of the last attempt that was not interrupted
+	operation   *conclusion  // in the second phase, the conclusion about the operation; otherwise nil
+	// classify returns the verdict on a response. Nil means that the rules determine the verdict, as for all waits
+	// except lists and results.
+	classify func(context.Context, *conclusion) status.Verdict
 }
 
 // newWait returns the wait for p in the run r. It fills in the defaults of p, and continues from p.Past if it
@@ -63,8 +78,8 @@ func newWait(r *run, p Poller) *wait {
 	if p.Rand == nil { // a separate source, because attempts are not made in the order of the targets
 		p.Rand = rand.New(rand.NewPCG(r.Rand.Uint64(), r.Rand.Uint64()))
 	}
-	none := &conclusion{}
-	w := &wait{standing: standing{p: p, last: none}, run: r, limiter: cmp.Or(p.Limiter, r.Limiter), complete: none, coach: new(coach.Coach)}
+	w := &wait{p: p, run: r, limiter: cmp.Or(p.Limiter, r.Limiter), last: new(conclusion)}
+	w.phase = phase{rules: p.Rules, success: p.SuccessThreshold, complete: w.last, coach: new(coach.Coach)}
 	if p.Probe != nil { // an element of a list has no probe
 		w.use(p.Probe)
 		w.p.Target = cmp.Or(p.Target, w.planned.Name)
@@ -187,11 +202,11 @@ func (w *wait) prepare() error {
 
 // checkStream returns an error if the probe is a stream and the settings do not allow streams.
 func (w *wait) checkStream() error {
-	switch rules := w.p.Rules; {
+	switch {
 	case !w.planned.streams:
 	case w.p.Elements != nil:
 		return errors.New("the messages of a stream are not lists of elements")
-	case !rules.HasSuccess():
+	case !w.rules.HasSuccess():
 		return errors.New("a stream needs a rule for SUCCESS, or its first message would be one")
 	}
 	return nil
