@@ -143,7 +143,7 @@ func (w *wait) scheduledWait(of listing, now time.Time) (wait, previous time.Dur
 	}
 	step.Elapsed = words.Sum(step.Elapsed, delay)
 	if of.streak > 0 && !w.last.isOutdated { // restart the schedule, so that SUCCESS is confirmed soon
-		step.N = min(step.N, of.streak-1)
+		step.N, step.Refusals = min(step.N, of.streak-1), 0
 	}
 	previous = schedule.Wait(step, w.p.Rand)
 	wait = words.Sum(delay, previous)
@@ -170,7 +170,7 @@ func (w *wait) timeToConfirm(most time.Duration) (takes time.Duration) {
 		var wait time.Duration
 		random := rand.New(rand.NewPCG(0, 0)) // a separate source, so that the estimate does not change the random waits of the run
 		for n := 0; n < success.Times-1 && takes < most; n++ {
-			wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait, Refusals: w.Refusals}, random)
+			wait = w.p.Schedule.Wait(backoff.Step{N: n, Elapsed: takes, Previous: wait}, random)
 			takes = words.Sum(takes, words.Sum(wait, attempt))
 		}
 	}

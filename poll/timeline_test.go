@@ -197,12 +197,16 @@ func TestSteady(t *testing.T) {
 		p    poll.Poller
 		want string
 	}{
-		"it holds":                {poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "3s succeeded 4"},
-		"it holds once more":      {poll.Poller{Probe: saying("1", "1", "0", "1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "6s succeeded 7"},
-		"no answer is a break":    {poll.Poller{Probe: saying("1", "1", "1", "!", "1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "7s succeeded 8"},
-		"not long enough":         {poll.Poller{Probe: saying("0", "1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: time.Minute}, MaxAttempts: 5}, "4s attempts exhausted 5"},
-		"as often, too":           {poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 5, For: time.Second}}, "4s succeeded 5"},
-		"answers on their way":    {poll.Poller{Probe: slowly(4*time.Second, saying("1")), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 5 * time.Second}}, "14s succeeded 3"},
+		"it holds":             {poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "3s succeeded 4"},
+		"it holds once more":   {poll.Poller{Probe: saying("1", "1", "0", "1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "6s succeeded 7"},
+		"no answer is a break": {poll.Poller{Probe: saying("1", "1", "1", "!", "1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 3 * time.Second}}, "7s succeeded 8"},
+		"not long enough":      {poll.Poller{Probe: saying("0", "1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: time.Minute}, MaxAttempts: 5}, "4s attempts exhausted 5"},
+		"as often, too":        {poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 5, For: time.Second}}, "4s succeeded 5"},
+		"answers on their way": {poll.Poller{Probe: slowly(4*time.Second, saying("1")), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{For: 5 * time.Second}}, "14s succeeded 3"},
+		"soon after throttling": {poll.Poller{
+			Probe: operation{readyAt: time.Nanosecond, answers: map[int]status.Observation{1: answer(429), 2: answer(429)}},
+			Rules: conditions(t, `$status == 200`), Throttled: backoff.Fixed(time.Second), SuccessThreshold: poll.Threshold{Times: 3},
+		}, "5s succeeded 5"},
 		"more than there is time": {poll.Poller{Probe: saying("1"), Rules: conditions(t, `. == 1`), SuccessThreshold: poll.Threshold{Times: 1 << 30}, Timeout: 3 * time.Second}, "2.975s timed out 5"},
 		"it does not change":      {poll.Poller{Probe: saying("1", "2", "3"), Rules: conditions(t, `$unchanged >= 3s`)}, "5s succeeded 6"},
 		"it changes back":         {poll.Poller{Probe: saying("1", "2", "1"), Rules: conditions(t, `$unchanged >= 2s`)}, "4s succeeded 5"},

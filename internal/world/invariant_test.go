@@ -446,13 +446,20 @@ func checkTold(w *world, res *result) bool {
 	return true
 }
 
-// mayReopen reports whether a later slice may find a target open again: the target was done, and is not done later.
+// mayReopen reports whether a later slice may find a target open again: the target was done, and is not done later, or
+// a response of the target is not true.
 func (w *world) mayReopen(id string) bool {
+	if w.Line.Log != "slice" {
+		return false
+	}
+	if slices.ContainsFunc(w.Faults, func(f fault) bool { return f.Key == id }) {
+		return true
+	}
 	l, wasDone := w.lifeOf(id), false
 	for _, ph := range l.Phases {
 		isDone := w.isSuccess(sighting{doc: l.doc(ph.State, 0), honest: true})
 		if wasDone && !isDone {
-			return w.Line.Log == "slice"
+			return true
 		}
 		wasDone = wasDone || isDone
 	}
