@@ -100,8 +100,8 @@ func wantStopped(t *testing.T, obs status.Observation, want status.FailureKind) 
 	if obs.Failure == nil || obs.Failure.Kind != want || obs.Exit != nil || obs.Signal != "" || obs.Good() {
 		t.Fatalf("have %+v, want it stopped with kind %v and without an exit code", obs, want)
 	}
-	if len(obs.Remarks) > 0 {
-		t.Errorf("have remarks %q, want none", obs.Remarks)
+	if len(obs.Hints) > 0 {
+		t.Errorf("have hints %v, want none", obs.Hints)
 	}
 }
 
@@ -253,8 +253,8 @@ func TestCommandWithHeldOutputs(t *testing.T) {
 		if obs.Truncated != test.stdout || obs.StdoutOpen != test.stdout || obs.StderrOpen != test.stderr || test.stderr && !obs.OutputCut {
 			t.Errorf("%q: have %+v", test.closed, obs)
 		}
-		if want := []string{"a process that sh left running held its output, and was ended"}; !slices.Equal(obs.Remarks, want) {
-			t.Errorf("have remarks %q, want %q", obs.Remarks, want)
+		if want := status.Notes("a process that sh left running held its output, and was ended"); !slices.Equal(obs.Hints, want) {
+			t.Errorf("have hints %v, want %v", obs.Hints, want)
 		}
 		wantGroupGone(t, obs)
 	}

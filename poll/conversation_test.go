@@ -102,7 +102,7 @@ func (c conversation) run(t *testing.T, events func(*poll.Poller, context.Contex
 		switch e.Kind {
 		case poll.EventAttempt:
 			verdicts = append(verdicts, string(e.Verdict.Status))
-			said = append(said, e.Observation.Remarks...)
+			said = append(said, texts(e.Observation.Hints)...)
 			said = append(said, "next "+e.Observation.Next)
 			if f := e.Observation.Failure; f != nil && f.Err != nil {
 				said = append(said, f.Err.Error())
@@ -116,6 +116,14 @@ func (c conversation) run(t *testing.T, events func(*poll.Poller, context.Contex
 	}
 	peer.done()
 	c.want.check(t, verdicts, said, outcome)
+}
+
+// texts returns the texts of hints.
+func texts(hints []status.Hint) (all []string) {
+	for _, h := range hints {
+		all = append(all, h.Text)
+	}
+	return all
 }
 
 func (w ending) check(t *testing.T, verdicts, said []string, outcome poll.Outcome) {
@@ -132,7 +140,7 @@ func (w ending) check(t *testing.T, verdicts, said []string, outcome poll.Outcom
 		"size": strconv.FormatInt(outcome.Observation.Size, 10), "ending": string(outcome.Ending), "took": outcome.Elapsed.String(),
 	}
 	part := map[string]string{
-		"reason": outcome.Reason, "said": all, "note": strings.Join(slices.Concat(outcome.Verdict.Notes, outcome.Notes), "\n"),
+		"reason": outcome.Reason, "said": all, "note": strings.Join(texts(outcome.Hints), "\n"),
 	}
 	for _, line := range w.lines {
 		word, want, _ := strings.Cut(line, " ")

@@ -104,12 +104,10 @@ func (w *wait) outcome(ending Ending) Outcome {
 		o.Status = status.NotReady // the verdict did not reach its threshold
 	}
 	o.Reason = w.reason(o)
-	o.Verdict.Hints = nil
-	if w.ignored != "" {
-		o.Notes = append(o.Notes, w.ignored)
-	}
+	isCorrection := func(h status.Hint) bool { return h.Kind == status.HintCorrection }
+	o.Hints = append(slices.DeleteFunc(slices.Clone(o.Verdict.Hints), isCorrection), w.ignored...)
 	if ending == Succeeded && w.neverFound(o) {
-		o.Notes = append(o.Notes, "nothing was there at the first attempt, either: is the name right?")
+		o.Hints = append(o.Hints, status.Hint{Text: "nothing was there at the first attempt, either: is the name right?"})
 	}
 	if ending != Succeeded && o.Observation != nil {
 		w.explain(&o)
@@ -124,19 +122,19 @@ func (w *wait) neverFound(o Outcome) bool {
 	return !w.wasPending && w.p.Past == nil && o.Observation.Failure != nil && slices.ContainsFunc(w.rules.Own, isHere)
 }
 
-// explain adds notes and hints to o that explain why no verdict ended the wait.
+// explain adds hints to o that explain why no verdict ended the wait.
 func (w *wait) explain(o *Outcome) {
 	last, needed := w.last.verdict.Status, w.threshold()
 	switch {
 	case o.Ending == Failed, o.Ending == CannotRun:
 	case w.Streak < needed.Times:
-		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, %d of %d in a row", last, w.Streak, needed.Times))
+		o.Hints = append(o.Hints, status.Hint{Text: fmt.Sprintf("the last verdict was %s, %d of %d in a row", last, w.Streak, needed.Times)})
 	case w.held() < needed.For:
-		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(needed.For)))
+		o.Hints = append(o.Hints, status.Hint{Text: fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(needed.For))})
 	}
-	o.Notes = append(o.Notes, w.coach.Notes(o.Observation.Kind)...)
+	o.Hints = append(o.Hints, w.coach.Notes(o.Observation.Kind)...)
 	if o.Ending != Failed || o.Verdict.Rule == "" {
-		o.Verdict.Hints = w.coach.Hints()
+		o.Hints = append(o.Hints, w.coach.Hints()...)
 	}
 }
 

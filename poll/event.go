@@ -154,9 +154,10 @@ type Outcome struct {
 	Unfinished bool
 	// Value is free for use by [Poller.Finalize]. Package poll does not set it.
 	Value any
-	// Notes explain why no verdict ended the wait. For example, a verdict did not reach its threshold, a rule
-	// was never evaluated, the value of a rule was always unknown, or a different rule would have matched.
-	Notes []string
+	// Hints are advice about the whole wait for the user: the hints of the Verdict, hints about the rules, and
+	// notes why no verdict ended the wait. For example, a verdict did not reach its threshold, a rule was never
+	// evaluated, the value of a rule was always unknown, or a different rule would have matched.
+	Hints []status.Hint
 }
 
 // Err returns nil if the wait Succeeded, and an [*Error] otherwise.

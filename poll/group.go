@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/status"
 )
 
 // A Group waits for several targets at once. Each target is a [Poller] with its own probe, rules, schedule and
@@ -82,9 +83,9 @@ type Summary struct {
 	// Attempts is the number of attempts made. An attempt for a list counts once, not once per element.
 	Attempts int
 	Elapsed  time.Duration // time since the group started
-	// Notes are reasons why a list that seemed complete may have more elements, for example ".count is 500".
+	// Hints are notes why a list that seemed complete may have more elements, for example ".count is 500".
 	// See [Elements.Whole].
-	Notes []string
+	Hints []status.Hint
 	// Cause is the cause of the caller's context if that context ended the group; otherwise nil.
 	Cause error
 }

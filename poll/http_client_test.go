@@ -17,7 +17,7 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// If Refresh fails or returns a malformed field, the header stays unchanged, and the attempt has a remark.
+// If Refresh fails or returns a malformed field, the header stays unchanged, and the attempt has a note.
 func TestHTTPRefreshFails(t *testing.T) {
 	var sent []string
 	transport := roundTrip(func(r *http.Request) *http.Response {
@@ -35,7 +35,7 @@ func TestHTTPRefreshFails(t *testing.T) {
 	} {
 		change()
 		o := check(t.Context(), poll.Attempt{Number: 1})
-		if have := strings.Join(o.Remarks, "; "); !strings.Contains(have, "not all header fields are renewed: "+want) {
+		if have := fmt.Sprint(o.Hints); !strings.Contains(have, "not all header fields are renewed: "+want) {
 			t.Errorf("have %q, want %s", have, want)
 		}
 		failure = nil

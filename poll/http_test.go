@@ -128,7 +128,7 @@ func TestErrorsSayNoSecrets(t *testing.T) {
 		}
 		for _, h.Method = range []string{"GET", "POST"} {
 			o := h.Check(t.Context(), Attempt{Number: 1})
-			words := strings.Join(append(o.Remarks, o.Failure.Reason, o.Failure.Error(), o.Failure.Err.Error(), h.Target()), "\n")
+			words := fmt.Sprintln(o.Hints, o.Failure.Reason, o.Failure.Error(), o.Failure.Err.Error(), h.Target())
 			if strings.Contains(words, "s3cret") {
 				t.Errorf("%v:\n%s", cause, words)
 			}

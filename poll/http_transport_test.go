@@ -160,11 +160,11 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 			}
 			defer transport.CloseIdleConnections()
 			test.probe.URL, test.probe.Transport = homeURL, transport
-			var remarks []string
+			var hints []status.Hint
 			p := Poller{Probe: test.probe, Immediate: true, Schedule: backoff.Fixed(0), MaxAttempts: 9}
 			for e := range p.Events(t.Context()) {
 				if e.Kind == EventAttempt {
-					remarks = append(remarks, e.Observation.Remarks...)
+					hints = append(hints, e.Observation.Hints...)
 				}
 			}
 			if diff := cmp.Diff(test.home, home.seen); diff != "" {
@@ -173,8 +173,8 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 			if diff := cmp.Diff(test.abroad, abroad.seen); diff != "" {
 				t.Errorf("abroad (-want +have):\n%s", diff)
 			}
-			if said := strings.Contains(strings.Join(remarks, "\n"), "credentials are not sent to"); said != test.said {
-				t.Errorf("have said %q", remarks)
+			if said := strings.Contains(fmt.Sprint(hints), "credentials are not sent to"); said != test.said {
+				t.Errorf("have said %v", hints)
 			}
 		})
 	}

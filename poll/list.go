@@ -195,14 +195,14 @@ func (l *list) classify(ctx context.Context, response *conclusion) status.Verdic
 	case next == "" || !l.Whole || o.Complete:
 	case o.Kind == status.KindCommand:
 		words := next + " names another page: the command has to print all pages, and many commands have a flag for that"
-		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
+		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Hints: []status.Hint{{Kind: status.HintNext}}}
 		return l.whole(ctx, *o, "")
 	default: // the request layer does not know which member is the list, so it could not detect this
 		l.reader.partial = cmp.Or(l.reader.partial, next+" names another page")
 	}
 	found, moved, err := l.reader.name(ctx, found)
 	if err != nil {
-		v := status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}
+		v := status.Verdict{Status: status.Error, Reason: err.Error(), Hints: []status.Hint{{Kind: status.HintKey}}}
 		if moved || ctx.Err() != nil {
 			v.Status = status.NotReady
 		}
@@ -212,7 +212,7 @@ func (l *list) classify(ctx context.Context, response *conclusion) status.Verdic
 	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
 	if !l.isCounted() && l.reader.partial != "" {
 		v.Reason += "; there may be more: " + l.reader.partial
-		v.Advice.Code = status.AdviceExpect
+		v.Hints = []status.Hint{{Kind: status.HintExpect}}
 	}
 	for _, w := range l.waiting {
 		if l.evaluate(ctx, response, w, last); w.Status == status.Throttled {
@@ -235,7 +235,7 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 	}
 	v := l.lead.verdict(ctx, &o)
 	if v.Status == status.Success || v.Status == status.NotReady && problem != "" {
-		v.Status, v.Rule, v.Reason, v.Notes = status.NotReady, "", cmp.Or(problem, meaning.Stated(&o)), nil
+		v.Status, v.Rule, v.Reason = status.NotReady, "", cmp.Or(problem, meaning.Stated(&o))
 	}
 	return v
 }
@@ -285,7 +285,7 @@ func (l *list) view(response *status.Observation, w *wait, last *expr.Doc) statu
 	o, e := *response, w.element
 	o.Attempt, o.Target = w.Attempts, w.p.Target
 	o.Elapsed = max(0, l.lead.Start.Add(o.Elapsed).Sub(w.Start))
-	o.RetryAfter, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
+	o.RetryAfter, o.Quota, o.Pages, o.Hints = nil, nil, nil, nil
 	o.Body, o.Within, o.Presence = nil, last, status.Missing
 	if w.Absent++; l.reader.partial != "" {
 		w.Absent = 0

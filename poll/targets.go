@@ -83,7 +83,7 @@ const keptBody = 8 << 10
 // have the full observation.
 func (w *wait) slim() {
 	o := *w.last.observation
-	o.Header, o.Remarks, o.Pages, o.Within, o.Output = nil, nil, nil, nil, nil
+	o.Header, o.Hints, o.Pages, o.Within, o.Output = nil, nil, nil, nil, nil
 	if len(o.Body) > keptBody {
 		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
 	}
@@ -198,7 +198,7 @@ func (l *loop) endList(lead *wait, how Ending) {
 		l.emitEnd(lead, how)
 	}
 	if maybe := list.reader.maybe; how == "" && maybe != "" && list.Whole && !list.isCounted() {
-		l.Notes = append(l.Notes, maybe+", so the list may have a further page")
+		l.Hints = append(l.Hints, status.Hint{Text: maybe + ", so the list may have a further page"})
 	}
 	l.endSome(lead, func(*wait) Ending { return how })
 	if list.Known == nil {

@@ -264,9 +264,9 @@ func TestSteadyError(t *testing.T) {
 					said += string(e.Verdict.Status[:1])
 				case poll.EventEnd:
 					said = fmt.Sprint(e.Outcome.Elapsed.Round(time.Second), " ", e.Outcome.Ending, " ", e.Outcome.Status, " ", said)
-					isTold := strings.Contains(strings.Join(e.Outcome.Notes, ""), "the last verdict was ERROR, for 20s of 1m")
+					isTold := strings.Contains(fmt.Sprint(e.Outcome.Hints), "the last verdict was ERROR, for 20s of 1m")
 					if said != test.want || isTold != (e.Outcome.Ending == poll.TimedOut) {
-						t.Errorf("%s%s: have %s, want %s; notes %q", name, how, said, test.want, e.Outcome.Notes)
+						t.Errorf("%s%s: have %s, want %s; hints %q", name, how, said, test.want, e.Outcome.Hints)
 					}
 				}
 			}
@@ -309,7 +309,7 @@ func checkSteady(t *testing.T, name string, e poll.Event, want string) {
 	if have := fmt.Sprint(e.Outcome.Elapsed, " ", e.Outcome.Ending, " ", e.Outcome.State.Attempts); have != want {
 		t.Errorf("%s: have %s, want %s", name, have, want)
 	}
-	notes := strings.Join(e.Outcome.Notes, "\n")
+	notes := fmt.Sprint(e.Outcome.Hints)
 	if broken := e.Outcome.Ending == poll.AttemptsExhausted; strings.Contains(notes, "the last verdict was SUCCESS, for 3s of 1m") != broken {
 		t.Errorf("%s: notes %q", name, notes)
 	}

@@ -85,14 +85,14 @@ func (w *wait) readRetryAfter(o *status.Observation, now time.Time) {
 	if x == nil || o.Failure != nil || o.Truncated || o.Ended { // there is no complete document
 		return
 	}
-	w.ignored = "" // a note about an earlier response no longer applies
+	w.ignored = nil // a note about an earlier response no longer applies
 	v := x.Eval(status.Environment(o)).Value()
 	if v.Type == "null" || !v.Exists() {
 		return
 	}
 	wait, ok := ratelimit.Parse(v.Text(), now)
 	if !ok {
-		w.ignored = x.String() + " is not a wait of at most a year, and was ignored"
+		w.ignored = status.Notes(x.String() + " is not a wait of at most a year, and was ignored")
 	} else if wait > 0 && (o.RetryAfter == nil || o.RetryAfter.Wait < wait) {
 		o.RetryAfter = &status.RetryAfter{Wait: wait, Source: x.String()}
 	}
@@ -156,7 +156,7 @@ func (w *wait) count(c *conclusion) {
 	w.stream.uncounted = nil
 	w.coach.Add(c.observation, &c.verdict)
 	if hints := w.coach.FirstHints(); c.verdict.Status != status.Success {
-		c.verdict.Hints = hints
+		c.verdict.Hints = append(c.verdict.Hints, hints...)
 	}
 }
 

@@ -35,10 +35,10 @@ type wait struct {
 	wasPending         bool          // at least one response was not SUCCESS
 	final              *Outcome      // the Outcome that Finalize returned; nil before Finalize was called
 	stream             streamAttempt
-	hopeless           error  // why no attempt can succeed, or nil
-	unsent             bool   // the start request was not sent because Starting failed; hopeless holds the error
-	ignored            string // note about a RetryAfter value that is not a wait, or ""
-	closedPastDeadline string // human-readable reason why the origin accepts no request before the deadline; "" if it does
+	hopeless           error         // why no attempt can succeed, or nil
+	unsent             bool          // the start request was not sent because Starting failed; hopeless holds the error
+	ignored            []status.Hint // note about a value of Poller.RetryAfter that is not a wait; nil if there is none
+	closedPastDeadline string        // human-readable reason why the origin accepts no request before the deadline; "" if it does
 
 	order  int     // index in loop.waits
 	origin *origin // origin of the next attempt

@@ -119,7 +119,7 @@ func TestSenseless(t *testing.T) {
 // made are the types whose values the packages make themselves.
 var made = map[string]bool{
 	"poll.Attempt": true, "poll.Error": true, "poll.Event": true, "poll.Outcome": true, "poll.ClosedOrigin": true, "poll.State": true, "poll.Report": true, "poll.Plan": true, "poll.Summary": true, "poll.Feedback": true,
-	"status.Observation": true, "status.Failure": true, "status.RetryAfter": true, "status.Quota": true, "status.Object": true, "status.Result": true, "status.Verdict": true,
+	"status.Observation": true, "status.Failure": true, "status.Hint": true, "status.RetryAfter": true, "status.Quota": true, "status.Object": true, "status.Result": true, "status.Verdict": true,
 	"expr.Env": true, "expr.Error": true, "expr.Explanation": true, "expr.Result": true, "expr.Value": true, "simulate.Result": true, "backoff.Step": true,
 }
 

@@ -67,7 +67,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 		v.Reason = fmt.Sprintf("page %d of the list: %s", o.Page, v.Reason)
 	}
 	if m.DeadEnd != "" && !v.Status.Ends() {
-		v.Status, v.Rule, v.Advice = Error, "", m.Advice
+		v.Status, v.Rule, v.Hints = Error, "", m.Hints
 		v.Reason += "; " + m.DeadEnd
 	}
 	v.ReachedSuccessRule = slices.ContainsFunc(v.Results, func(one Result) bool { return one.Rule.Status == Success })
@@ -113,7 +113,7 @@ func (e *evaluation) unmatched(o *Observation, r Rules) (v Verdict, byRules bool
 	v = m.Default(r.reads(NotReady, "."))
 	if !m.Certain && v.Status == Success {
 		if doubt := e.doubt(o); doubt != "" {
-			return r.undecided(Verdict{Reason: doubt, Advice: Advice{Code: AdviceDone}}), true
+			return r.undecided(Verdict{Reason: doubt, Hints: []Hint{{Kind: HintDone}}}), true
 		}
 	}
 	if m.Holds == HoldsRunning && want != "" {

@@ -64,7 +64,7 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 			case one.Matched():
 				v := e.matched(o, one)
 				if status == Error {
-					v.Notes = append(v.Notes, e.alsoDone(rules)...)
+					v.Hints = e.alsoDone(rules)
 				}
 				return v, true
 			case one.Abandoned():
@@ -78,14 +78,14 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 
 // alsoDone returns a note for a response with the verdict ERROR. The note names the first of the user's conditions
 // for SUCCESS in rules that is also true. The result is nil if there is no such condition.
-func (e *evaluation) alsoDone(rules []Rule) []string {
+func (e *evaluation) alsoDone(rules []Rule) []Hint {
 	i := slices.IndexFunc(rules, func(rule Rule) bool {
 		return rule.Status == Success && rule.Preset == "" && rule.Expr.Eval(e.env).Matched()
 	})
 	if i < 0 {
 		return nil
 	}
-	return []string{rules[i].String() + " is true, too, but conditions for ERROR come first"}
+	return Notes(rules[i].String() + " is true, too, but conditions for ERROR come first")
 }
 
 // evaluate evaluates rule if it may decide about the response. It appends the result to e.results, and returns it.

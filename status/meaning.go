@@ -61,10 +61,10 @@ type Meaning struct {
 	// then final.
 	Once bool
 	// DeadEnd explains why no further attempt can follow this response. A verdict that would not end the wait then
-	// becomes an ERROR, with DeadEnd appended to its reason, and with this Advice as its remedy. If DeadEnd is "",
+	// becomes an ERROR, with DeadEnd appended to its reason, and with these Hints. If DeadEnd is "",
 	// further attempts are possible.
 	DeadEnd string
-	Advice  Advice
+	Hints   []Hint
 }
 
 // Allow is a set of conclusions that rules may draw from an observation.

@@ -85,9 +85,9 @@ type Observation struct {
 	// reports no rate limit.
 	Quota *Quota
 
-	// Remarks are details for the user that do not affect the verdict, such as an invalid header that the probe
-	// ignored, or a URL that the probe followed.
-	Remarks []string
+	// Hints are advice about the attempt for the user, such as notes about an invalid header that the probe
+	// ignored, or about a URL that the probe followed.
+	Hints []Hint
 
 	// Protocol interprets the response. A run of package poll sets it unless the probe has set it. Without a
 	// Protocol, no rule can make the observation SUCCESS. The function poll.Recorded sets it for observations that
@@ -136,8 +136,6 @@ type Observation struct {
 	// Next is the origin and the path of the next attempt's request, if the response named another URL to check.
 	// Otherwise, it is "".
 	Next string
-	// Advice is a remedy for a mistake in the request. It applies whatever the verdict is.
-	Advice Advice
 
 	// Accept lists the status codes or exit codes of successful responses. Nil means the codes that the Protocol
 	// regards as successful. [Rules.Classify] sets Accept.
@@ -230,7 +228,7 @@ type Failure struct {
 	Class  string
 	Reason string // for people, without secrets, such as "connection refused"
 	Err    error  // the underlying error; may be nil
-	Advice Advice // a remedy for the failure
+	Hints  []Hint // remedies for the failure
 }
 
 // Error returns f.Reason.

@@ -29,12 +29,8 @@ type Verdict struct {
 	Rule string
 	// Reason explains the status to people, as in `.state is "pending", want == "done"`.
 	Reason string
-	// Notes warn about a match that may be a mistake, as in `.errors is an empty list, which is true`. Only a run
-	// of package poll sets Notes, except that Classify adds a note if an ERROR also meets a condition for SUCCESS.
-	Notes []string
-	// Hints suggest corrections for rules that read something that the response does not have, as in "did you mean
-	// .state?". Only a run of package poll sets Hints.
-	Hints []string
+	// Hints are advice about the verdict for the user. Classify adds few hints, a run of package poll more.
+	Hints []Hint
 	// Objects are the verdicts on the objects in the response. A preset sets them if it defines names for objects,
 	// or if the response contains several objects. Failed objects come first, and finished objects last.
 	Objects []Object
@@ -51,37 +47,45 @@ type Verdict struct {
 	Abandoned bool
 	// ReachedSuccessRule is true if the evaluation reached a rule for SUCCESS.
 	ReachedSuccessRule bool
-	// Advice is a remedy for the reason of the verdict.
-	Advice Advice
 	// Results are the results of the rules that were evaluated, in order. The last is the result of the rule that
 	// decided, if a rule decided. In the events of a run, Results is empty.
 	Results []Result
 }
 
-// Advice is a remedy, in a form that programs can read. The program that reports the verdict words the remedy for
-// people.
-type Advice struct {
-	Code AdviceCode
-	Text string // a condition for AdviceFinalStates, flags for AdviceFollow, a status code for AdviceAccept, a header name for AdviceOffered; otherwise ""
+// A Hint is advice for the user. It never affects a verdict.
+type Hint struct {
+	Kind HintKind
+	// Text is the advice itself for a HintNote and a HintCorrection. For the other kinds, it is a detail of the
+	// remedy, or "". The program that prints a hint words these remedies.
+	Text string
 }
 
-// An AdviceCode is a kind of [Advice].
-type AdviceCode uint8
+// Notes returns a [HintNote] for each of the texts.
+func Notes(texts ...string) (notes []Hint) {
+	for _, text := range texts {
+		notes = append(notes, Hint{Text: text})
+	}
+	return notes
+}
 
-// The kinds of advice.
+// A HintKind is a kind of [Hint].
+type HintKind uint8
+
+// The kinds of hint. A note states a fact, a correction suggests another rule, and every other kind is a remedy for
+// the reason of the verdict.
 const (
-	AdviceNone        AdviceCode = iota // no advice
-	AdviceTrust                         // trust the authority that signed the server's certificate, or do not verify the certificate
-	AdviceFollow                        // name the URL to check after the start request, perhaps with the flags in Text, or repeat the request in each attempt
-	AdviceKey                           // specify how to name the elements of the list
-	AdviceNext                          // specify where the response has the URL of the list's next page, or that this page is the last
-	AdviceFinalStates                   // describe the final states with a rule, such as the condition in Text
-	AdviceStateless                     // the document has no state and counts as the result; if it is not, describe a finished operation with a rule
-	AdviceDone                          // describe the document of a finished operation with a rule
-	AdviceEach                          // read all pages of the list
-	AdviceExpect                        // specify how many elements are enough
-	AdviceHeld                          // allow an attempt more time than the request wants the server to hold the response
-	AdviceAccept                        // accept responses with the status code in Text, too
-	AdviceOffered                       // request the URL that the header named in Text offers
-	AdviceUntrusted                     // trust the URL that the response names
+	HintNote        HintKind = iota // a detail of the attempt, or a reason why the verdict may be a mistake, as in ".errors is an empty list, which is true"
+	HintCorrection                  // a rule that reads something that the response lacks should perhaps read something else, as in "did you mean .state?"
+	HintNext                        // specify where the response has the URL of the list's next page, or that this page is the last
+	HintTrust                       // trust the authority that signed the server's certificate, or do not verify the certificate
+	HintFollow                      // name the URL to check after the start request, perhaps with the flags in Text, or repeat the request in each attempt
+	HintKey                         // specify how to name the elements of the list
+	HintFinalStates                 // describe the final states with a rule, such as the condition in Text
+	HintDone                        // describe the document of a finished operation with a rule
+	HintEach                        // read all pages of the list
+	HintExpect                      // specify how many elements are enough
+	HintHeld                        // allow an attempt more time than the request wants the server to hold the response
+	HintAccept                      // accept responses with the status code in Text, too
+	HintOffered                     // request the URL that the header named in Text offers
+	HintUntrusted                   // trust the URL that the response names
 )

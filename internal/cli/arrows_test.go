@@ -36,7 +36,7 @@ var floors = []struct {
 	{"internal/cli/commands", []string{"internal/cli/run", "internal/cli/read", "internal/argv", "internal/learn", "internal/system", "internal/ui/term", leaf, "poll", "status/presets", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/cli/run", []string{"internal/cli/read", "internal/targets", "internal/argv", "internal/ui", "internal/resume", "internal/learn", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status", "status/expr", "backoff"}},
 	{"internal/cli/read", []string{"internal/targets", "internal/argv", "internal/ui", "internal/resume", "internal/learn", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status/presets", "status", "status/expr", "backoff", "backoff/learn"}},
-	{"internal/resume", []string{"internal/argv", "internal/system", "internal/connect", leaf, "poll"}},
+	{"internal/resume", []string{"internal/argv", "internal/system", "internal/connect", leaf, "poll", "status"}},
 	{"internal/targets", []string{leaf, "internal/connect"}},
 	{"docs", nil},
 	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr"}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
 )
 
 // entryOf returns an entry with the state s. It leaves out the reason of the state, because a reason may quote a
@@ -241,7 +242,7 @@ func CheckAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcom
 	if o.Ending == poll.Succeeded {
 		note += recheck(ctx, p, &o)
 	}
-	o.Notes = append(o.Notes, note)
+	o.Hints = append(o.Hints, status.Hint{Text: note})
 	return &o
 }
 

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -18,17 +17,14 @@ func advice(o *poll.Outcome) []string {
 	if isNeverSeen(o) {
 		return []string{"hint: the name of an element is the value of --id, or else its .id, .name or .metadata.name"}
 	}
-	list := grounds(o, "note: ")
+	list := hintLines("note: ", o.Verdict.Reason, o.Hints)
 	if o.Observation == nil || o.Ending == poll.Succeeded {
 		return list
 	}
 	if s := instead(o); s != "" {
 		list = append(list, s)
 	}
-	if given := o.Observation.Advice; given.Code == status.AdviceOffered {
-		list = append(list, "to request that URL from now on: --follow '$header."+given.Text+"'")
-	}
-	if o.Observation.Truncated && strings.Contains(fmt.Sprint(o.Reason, o.Notes), "longer than the ") { // a reason or note on a response that was cut
+	if o.Observation.Truncated && strings.Contains(fmt.Sprint(o.Reason, o.Hints), "longer than the ") { // a reason or hint about a response that was cut
 		list = append(list, "to keep more of the response: --max-body SIZE")
 	}
 	if seen := o.Observation; seen.Exit != nil && (seen.StdoutOpen || seen.StderrOpen) {
@@ -37,23 +33,24 @@ func advice(o *poll.Outcome) []string {
 	return list
 }
 
-// grounds returns the notes on an outcome, each with the given prefix, followed by the hints.
-func grounds(o *poll.Outcome, prefix string) []string {
-	list := append(oneLines(prefix, o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
-	if s := remedy(o.Verdict.Advice); s != "" && o.Verdict.Advice.Code != status.AdviceNext { // hints already include the advice on --next
-		list = append(list, s)
+// hintLines returns a line for each hint about a verdict with the given reason: first notes, each with the given prefix,
+// then corrections, then remedies. It leaves out a correction that is part of the reason. If kinds are given, it leaves
+// out all other kinds.
+func hintLines(prefix, reason string, hints []status.Hint, kinds ...status.HintKind) (lines []string) {
+	hints = slices.Clone(hints)
+	slices.SortStableFunc(hints, func(a, b status.Hint) int { return cmp.Compare(a.Kind, b.Kind) })
+	for _, h := range hints {
+		isRepeated := h.Kind == status.HintCorrection && strings.Contains(reason, h.Text)
+		if !isRepeated && (len(kinds) == 0 || slices.Contains(kinds, h.Kind)) {
+			lines = append(lines, oneLine(hintText(prefix, h)))
+		}
 	}
-	return list
+	return lines
 }
 
-// hints returns the hints of a verdict. It omits a hint that is part of the verdict's reason.
-func hints(v status.Verdict) []string {
-	isInReason := func(hint string) bool { return strings.Contains(v.Reason, hint) }
-	list := slices.DeleteFunc(slices.Clone(v.Hints), isInReason)
-	if v.Advice.Code == status.AdviceNext {
-		list = append(list, remedy(v.Advice))
-	}
-	return oneLines("hint: ", list)
+// corrections returns the lines about an attempt's verdict that suggest other rules, or another --next.
+func corrections(v status.Verdict) []string {
+	return hintLines("", v.Reason, v.Hints, status.HintCorrection, status.HintNext)
 }
 
 // instead returns flags that would continue the wait after an error response, unless a rule of the user has
@@ -63,9 +60,7 @@ func instead(o *poll.Outcome) string {
 	switch {
 	case o.Ending != poll.Failed || o.Verdict.Rule != "":
 		return ""
-	case errors.Is(o.Err(), poll.ErrUntrusted), obs.Advice.Code == status.AdviceUntrusted:
-		return "to follow it anyway, with credentials and body: --location-trusted"
-	case obs.Code == nil, obs.Good(), obs.Result: // conditions do not apply to the result of the operation
+	case slices.Contains(o.Hints, status.Hint{Kind: status.HintUntrusted}), obs.Code == nil, obs.Good(), obs.Result: // conditions do not apply to the result of the operation
 		return ""
 	}
 	code, starts := *obs.Code, obs.Start
@@ -88,20 +83,22 @@ func instead(o *poll.Outcome) string {
 	return ""
 }
 
-// remedy returns the flags that a verdict's advice suggests, with an explanation. It returns "" if the advice
-// suggests no flags.
-func remedy(a status.Advice) string {
-	text := map[status.AdviceCode]string{
-		status.AdviceTrust:       "to trust it: --cacert FILE names another authority, -k accepts any certificate",
-		status.AdviceFollow:      "to name the URL to check: --follow " + cmp.Or(a.Text, "EXPR") + "; to repeat the request in each attempt: --follow none",
-		status.AdviceNext:        "--next EXPR reads its URL, --next '?NAME={EXPR}' a parameter; --next none if this page is all",
-		status.AdviceKey:         "to name the elements otherwise: --id EXPR, which may be repeated",
-		status.AdviceFinalStates: "to name the final state: --until '" + a.Text + "'",
-		status.AdviceEach:        "to read all pages, and wait for each element: --each EXPR, such as --each .items",
-		status.AdviceExpect:      "to give the number of elements that are enough: --expect N",
-		status.AdviceHeld:        "the server is asked to hold the response: --attempt-timeout has to be longer than that",
-		status.AdviceAccept:      "to follow such a response: add " + a.Text + " to the codes of --accept",
-		status.AdviceDone:        `to describe the end of the operation: --until EXPR, such as --until '.state == "done"'`,
-	}
-	return text[a.Code]
+// hintText returns the text of a hint. A note has the given prefix.
+func hintText(prefix string, h status.Hint) string {
+	return map[status.HintKind]string{
+		status.HintNote:        prefix + h.Text,
+		status.HintCorrection:  "hint: " + h.Text,
+		status.HintTrust:       "to trust it: --cacert FILE names another authority, -k accepts any certificate",
+		status.HintFollow:      "to name the URL to check: --follow " + cmp.Or(h.Text, "EXPR") + "; to repeat the request in each attempt: --follow none",
+		status.HintNext:        "hint: --next EXPR reads its URL, --next '?NAME={EXPR}' a parameter; --next none if this page is all",
+		status.HintKey:         "to name the elements otherwise: --id EXPR, which may be repeated",
+		status.HintFinalStates: "to name the final state: --until '" + h.Text + "'",
+		status.HintEach:        "to read all pages, and wait for each element: --each EXPR, such as --each .items",
+		status.HintExpect:      "to give the number of elements that are enough: --expect N",
+		status.HintHeld:        "the server is asked to hold the response: --attempt-timeout has to be longer than that",
+		status.HintAccept:      "to follow such a response: add " + h.Text + " to the codes of --accept",
+		status.HintDone:        `to describe the end of the operation: --until EXPR, such as --until '.state == "done"'`,
+		status.HintOffered:     "to request that URL from now on: --follow '$header." + h.Text + "'",
+		status.HintUntrusted:   "to follow it anyway, with credentials and body: --location-trusted",
+	}[h.Kind]
 }

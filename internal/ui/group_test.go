@@ -112,11 +112,11 @@ func manyJobs(n int) []poll.Event {
 func misspelled() []poll.Event {
 	var runs [][]poll.Event
 	for n := range 3 {
-		v := status.Verdict{Status: status.NotReady, Reason: `.State is missing, want == "done"`, Hints: []string{"did you mean .state?"}}
+		v := status.Verdict{Status: status.NotReady, Reason: `.State is missing, want == "done"`, Hints: []status.Hint{{Kind: status.HintCorrection, Text: "did you mean .state?"}}}
 		run := newRecording(jobName(41+n), 3*time.Second, 0)
 		run.wait(time.Second, nil).attempt(v, httpAnswer(200, `{"state":"queued"}`))
 		run.now = 3 * time.Second
-		o := poll.Outcome{Ending: poll.TimedOut, Reason: "timed out after 3s; last: " + v.Reason, Verdict: v, Notes: []string{"--until was never decidable"}}
+		o := poll.Outcome{Ending: poll.TimedOut, Reason: "timed out after 3s; last: " + v.Reason, Verdict: v, Hints: append(status.Notes("--until was never decidable"), v.Hints...)}
 		runs = append(runs, run.end(o))
 	}
 	return together(poll.Summary{Ending: poll.TimedOut, Need: 3}, runs...)

@@ -92,7 +92,7 @@ func (v *view) jsonEvent(row *Row, ev poll.Event, found shown) jsonEvent {
 		o.Wait, o.RetryAfter, o.HeldBy = new(seconds(ev.Wait)), waitSeconds(requestedWait(ev)), string(ev.HeldBy)
 	case poll.EventAttempt, poll.EventMessage:
 		o.setVerdict(ev.Verdict, ev.Verdict.Status, ev.Verdict.Reason, ev.Observation)
-		o.Notes, o.Show = hints(ev.Verdict), found.values
+		o.Notes, o.Show = corrections(ev.Verdict), found.values
 		if ev.Kind == poll.EventAttempt {
 			o.Took = new(seconds(ev.Took))
 		}
@@ -108,7 +108,7 @@ func (v *view) jsonEvent(row *Row, ev poll.Event, found shown) jsonEvent {
 	case poll.EventEnd:
 		e := endOf(ev.Outcome)
 		o.setVerdict(e.Verdict, e.status(), e.Reason, e.Observation)
-		o.Notes, o.Objects = append(grounds(ev.Outcome, ""), oneLines("", v.notes)...), objectsOf(e.Verdict)
+		o.Notes, o.Objects = append(hintLines("", e.Verdict.Reason, e.Hints), oneLines("", v.notes)...), objectsOf(e.Verdict)
 		if e.Ending != poll.Succeeded {
 			o.Error = strings.Join(v.wordsOf(e).fromLine(), "\n")
 		}
@@ -240,7 +240,7 @@ func (v *view) document(result Result, exit int) Document {
 	o := &result.Outcome
 	e := v.end(o, nil, time.Now())
 	d := Document{
-		V: 1, outcomeJSON: e.json(exit), Target: &o.Target, Notes: append(grounds(o, ""), oneLines("", v.notes)...),
+		V: 1, outcomeJSON: e.json(exit), Target: &o.Target, Notes: append(hintLines("", o.Verdict.Reason, o.Hints), oneLines("", v.notes)...),
 		callAgain: callAgain{e.again, seconds(e.in)}, predictionJSON: predict(v.cfg.Forecast, ageOf(o)), Timeline: append([]Moment{}, v.board.timeline.moments...),
 	}
 	d.setValue(result.values)

@@ -50,8 +50,8 @@ func (l *logFace) event(row *Row, ev poll.Event, found shown) {
 	}
 	switch {
 	case isEnd && silent && l.succeeded(ev):
-		if o := ev.Outcome; o != nil && o.Verdict.Advice.Code == status.AdviceDone { // it is uncertain whether the operation is done
-			l.write(ownLines(oneLines("note: ", o.Verdict.Notes)))
+		if o := ev.Outcome; o != nil && slices.Contains(o.Hints, status.Hint{Kind: status.HintDone}) { // it is uncertain whether the operation is done
+			l.write(ownLines(hintLines("note: ", "", o.Verdict.Hints, status.HintNote)))
 		}
 	case isEnd:
 		l.write(ownLines(l.lastWords(ev).lines()))
@@ -139,7 +139,7 @@ func (l *logFace) attempt(row *Row, ev poll.Event, found shown) {
 	switch {
 	case isVerbose, ofAll && l.isNews(row, ev, found):
 		l.verdict(row, ev, found)
-	case !ofAll && len(ev.Verdict.Hints) > 0 && l.isFirst("hint", row.pattern): // the hint probably applies to other targets, too
+	case !ofAll && len(corrections(ev.Verdict)) > 0 && l.isFirst("hint", row.pattern): // the hint probably applies to other targets, too
 		l.verdict(row, ev, found)
 	}
 	if isVerbose && ev.Kind == poll.EventAttempt {
@@ -185,7 +185,7 @@ func (l *logFace) verdict(row *Row, ev poll.Event, found shown) {
 	isChange := logged.verdict == verdictOf(ev)
 	logged.verdict, logged.text = verdictOf(ev), textOf(ev, found)
 	// Hints are not part of logged.text: a later attempt without the hint is not news.
-	text := clauses(append([]string{found.words(), row.reason}, hints(ev.Verdict)...)...)
+	text := clauses(append([]string{found.words(), row.reason}, corrections(ev.Verdict)...)...)
 	l.row(ev, string(row.status), l.named(row, text))
 	if !isChange || l.cfg.Verbose {
 		return
@@ -204,7 +204,7 @@ func (l *logFace) details(ev poll.Event) {
 	if o == nil {
 		return
 	}
-	for _, note := range oneLines("", ev.Verdict.Notes, o.Remarks) {
+	for _, note := range hintLines("", "", slices.Concat(ev.Verdict.Hints, o.Hints), status.HintNote) {
 		l.row(ev, "note", note)
 	}
 	what := "none"

@@ -220,12 +220,12 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		answer := exitAnswer(1, s, s)
-		answer.Remarks, answer.Next = []string{s}, s
+		answer.Hints, answer.Next = status.Notes(s), s
 		answer.RetryAfter = &status.RetryAfter{Source: s}
 		recording := newRecording(s, 0, 0)
-		recording.attempt(status.Verdict{Status: status.NotReady, Rule: s, Reason: s, Notes: []string{s}}, answer)
+		recording.attempt(status.Verdict{Status: status.NotReady, Rule: s, Reason: s, Hints: status.Notes(s)}, answer)
 		recording.wait(1, answer.RetryAfter)
-		events := recording.end(poll.Outcome{Ending: poll.TimedOut, Reason: s, Notes: []string{s}})
+		events := recording.end(poll.Outcome{Ending: poll.TimedOut, Reason: s, Hints: status.Notes(s)})
 		have := show(events, Config{Face: Lines, Verbose: true, Until: []string{s}})
 		if !utf8.ValidString(have) || !strings.HasSuffix(have, "\n") {
 			t.Errorf("not whole lines of UTF-8: %q", have)

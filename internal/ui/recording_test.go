@@ -188,7 +188,7 @@ func recordings() map[string][]poll.Event {
 	succeeded.attempt(verdict(status.Throttled, "", "HTTP 429, Retry-After asks for 2s"), throttled).
 		wait(2*time.Second, retryAfter).
 		attempt(status.Verdict{Status: status.Success, Rule: until, Reason: `.state is "done"`,
-			Notes: []string{".errors is an empty list, which is true"}}, done)
+			Hints: status.Notes(".errors is an empty list, which is true")}, done)
 
 	stream := newRecording("tail", 10*time.Minute, 0).wait(100*time.Millisecond, nil).
 		messages(verdict(status.Success, until, `.state is "done"`), notReady(`.state is "queued", want == "done"`), notReady(`.state is "running", want == "done"`))
@@ -205,7 +205,7 @@ func recordings() map[string][]poll.Event {
 
 	timedOut := newRecording(jobURL, 3*time.Second, 0)
 	html := httpAnswer(200, "<html>\n<title>Sign in</title>\n")
-	html.Remarks = []string{"Retry-After: -1 is ignored: a wait cannot be negative"}
+	html.Hints = status.Notes("Retry-After: -1 is ignored: a wait cannot be negative")
 	timedOut.wait(100*time.Millisecond, nil).attempt(notReady("the answer is not JSON"), html).
 		lastAttempt(2700*time.Millisecond).attempt(notReady("the answer is not JSON"), html)
 	timedOut.now = 3 * time.Second
@@ -226,7 +226,7 @@ func recordings() map[string][]poll.Event {
 		wait(400*time.Millisecond, nil).attempt(verdict(status.Success, "", "HTTP 200"), done)
 
 	meant := status.Verdict{Status: status.NotReady, Reason: `.State is missing, want == "done"`,
-		Hints: []string{"did you mean .state?", "the document has: \x1b[31ma\nb"}}
+		Hints: []status.Hint{{Kind: status.HintCorrection, Text: "did you mean .state?"}, {Kind: status.HintCorrection, Text: "the document has: \x1b[31ma\nb"}}}
 	misspelled := newRecording(jobURL, 0, 3).
 		wait(100*time.Millisecond, nil).attempt(meant, pending).
 		wait(200*time.Millisecond, nil).attempt(notReady(meant.Reason), pending).
@@ -244,12 +244,12 @@ func recordings() map[string][]poll.Event {
 	return map[string][]poll.Event{
 		"stream":      stream.end(poll.Outcome{Ending: poll.Succeeded, State: poll.State{Messages: 3, Heard: stream.began.Add(stream.now)}}),
 		"shared":      shared.end(poll.Outcome{Ending: poll.Succeeded}),
-		"misspelled":  misspelled.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: `attempts made: 3 of 3; last: .State is missing, want == "done"`, Verdict: meant, Observation: pending}),
-		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),
+		"misspelled":  misspelled.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: `attempts made: 3 of 3; last: .State is missing, want == "done"`, Verdict: meant, Hints: meant.Hints, Observation: pending}),
+		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded, Hints: status.Notes(".errors is an empty list, which is true")}),
 		"failed":      failed.end(poll.Outcome{Ending: poll.Failed}),
 		"failed-rule": byRule.end(poll.Outcome{Ending: poll.Failed}),
 		"timed-out": timedOut.end(poll.Outcome{Ending: poll.TimedOut, Reason: "timed out after 3s; last: the answer is not JSON",
-			Notes: []string{`--until '.state=="done"' was never decidable: the answer was not JSON`}}),
+			Hints: status.Notes(`--until '.state=="done"' was never decidable: the answer was not JSON`)}),
 		"threshold": threshold.end(poll.Outcome{Ending: poll.Succeeded}),
 		"follow":    follow.end(poll.Outcome{Ending: poll.Succeeded}),
 	}

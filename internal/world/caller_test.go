@@ -191,7 +191,7 @@ func (w *world) watch(events iter.Seq[poll.Event], res *result, keep func(poll.E
 			res.Ends[e.Target] = append(res.Ends[e.Target], e.Outcome.Ending)
 			res.How, res.Reason, res.Attempts = e.Outcome.Ending, e.Outcome.Reason, e.Outcome.State.Attempts
 			e.State.Position = nil // which may hold cookies
-			res.Said = append(res.Said, fmt.Sprintf("%v %v %+v", e.Outcome.Err(), e.Outcome.Notes, e.State))
+			res.Said = append(res.Said, fmt.Sprintf("%v %v %+v", e.Outcome.Err(), e.Outcome.Hints, e.State))
 			if !w.processes[len(w.processes)-1].dead {
 				w.tell("%s %s: %s", e.Target, e.Outcome.Ending, e.Outcome.Reason)
 			}

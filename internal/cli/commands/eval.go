@@ -246,12 +246,16 @@ func (q *evaluation) check(context.Context, poll.Attempt) status.Observation {
 	return o
 }
 
-// attempt runs the only attempt. It returns all hints, and an event with the verdict for each element of a list.
+// attempt runs the only attempt. It returns the texts of all hints by kind, and an event with the verdict for each element of a list.
 // Without elements, it returns one event with the verdict for the whole response.
-func (q *evaluation) attempt() (all []poll.Event, hints []string) {
+func (q *evaluation) attempt() (all []poll.Event, hints map[status.HintKind][]string) {
+	hints = make(map[status.HintKind][]string)
 	for event := range new(poll.Group).Events(q.env.Context, slices.Values([]poll.Poller{q.target.Poller})) {
 		if event.Kind == poll.EventAttempt {
-			all, hints = append(all, event), append(hints, event.Verdict.Hints...)
+			all = append(all, event)
+			for _, h := range event.Verdict.Hints {
+				hints[h.Kind] = append(hints[h.Kind], h.Text)
+			}
 		}
 	}
 	if len(all) > 1 {
@@ -266,7 +270,7 @@ func (q *evaluation) attempt() (all []poll.Event, hints []string) {
 // verdict is not SUCCESS.
 func (q *evaluation) classify() (out string, code run.ExitCode) {
 	all, hints := q.attempt()
-	var lines, notes []string
+	var lines []string
 	count := map[status.Status]int{}
 	for _, e := range all {
 		name, v := e.Target, e.Verdict
@@ -278,13 +282,12 @@ func (q *evaluation) classify() (out string, code run.ExitCode) {
 			by := strings.TrimPrefix(o.Stanza+": "+o.Reason, ": ")
 			lines = append(lines, fmt.Sprintf("%s\t%s\t%s\n", term.Line(o.ID), o.Status, term.Line(by)))
 		}
-		notes = append(notes, v.Notes...)
 		count[v.Status]++
 	}
-	slices.Sort(notes)
+	slices.Sort(hints[status.HintNote])
 	q.say("", q.Notes()...)
-	q.say("hint: ", hints...)
-	q.say("note: ", slices.Compact(notes)...)
+	q.say("hint: ", hints[status.HintCorrection]...)
+	q.say("note: ", slices.Compact(hints[status.HintNote])...)
 	if q.Each != "" {
 		q.say("", words.Count(len(all), "element")+": "+words.Counts(count, status.Success, status.Error, status.Throttled, status.NotReady))
 	}

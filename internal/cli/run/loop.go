@@ -16,6 +16,7 @@ import (
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
 )
 
 const (
@@ -77,9 +78,9 @@ func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) 
 			if w.spec.Slice > 0 && goal.Ending == poll.Succeeded {
 				w.log.CheckAgain(inTime, poll.Group{Parallel: w.group.Parallel, ParallelOrigin: w.group.ParallelOrigin, Limiter: w.group.Limiter}, goal)
 			}
-			for _, note := range goal.Notes {
+			for _, note := range goal.Hints {
 				if w.spec.HTTP.Next == "" {
-					w.reporter.Say(note + ": --next EXPR reads the next page, --expect N is the number of elements that are enough, --next none if this page is all")
+					w.reporter.Say(note.Text + ": --next EXPR reads the next page, --expect N is the number of elements that are enough, --next none if this page is all")
 				}
 			}
 			for _, warning := range w.learns[0].Warnings() { // w.learns[0] records a whole list
@@ -141,7 +142,7 @@ func noticeStream(reporter *ui.Reporter) func(*http.Response) {
 // cancel the write: if the reader of stdout stops reading, the [Guard] ends the process.
 func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *endings) error {
 	if w.group == nil {
-		event.Outcome.Notes = append(event.Outcome.Notes, w.log.Notes(event.Outcome.Ending)...)
+		event.Outcome.Hints = append(event.Outcome.Hints, status.Notes(w.log.Notes(event.Outcome.Ending)...)...)
 	}
 	result := w.resultOf(inTime, event)
 	event.Outcome = &result.Outcome // the reporter may keep the pointer
@@ -171,7 +172,7 @@ func (w *wait) endTarget(ctx, inTime context.Context, event poll.Event, ended *e
 func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 	o := *end.Outcome
 	if o.Ending == poll.CannotRun && w.advice != "" {
-		o.Notes = append(o.Notes, w.advice)
+		o.Hints = append(o.Hints, status.Hint{Text: w.advice})
 	}
 	result, isFinal := o.Value.(ui.Result)
 	if !isFinal {
@@ -185,9 +186,9 @@ func (w *wait) resultOf(inTime context.Context, end poll.Event) ui.Result {
 		if w.log == nil || o.State.Ended() { // otherwise a later run continues the wait, and records it
 			recorder.End(inTime, seen)
 		}
-		o.Notes = slices.Concat(o.Notes, recorder.Warnings())
+		o.Hints = slices.Concat(o.Hints, status.Notes(recorder.Warnings()...))
 	}
-	result.Outcome.State, result.Outcome.Notes = o.State, o.Notes
+	result.Outcome.State, result.Outcome.Hints = o.State, o.Hints
 	return result
 }
 

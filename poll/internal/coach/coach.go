@@ -20,14 +20,14 @@ import (
 type Coach struct {
 	counts []ruleCount
 
-	hints     []string // hints about the last response, or about the elements of the last list
-	passed    []string // hints about messages of a stream, which later responses do not replace
-	told      []string // hints that FirstHints has already returned
-	explained int      // number of rule results that have been explained by hints since the last response began
-	isOver    bool     // the next call of Add is about a new response
-	wasGood   bool     // the last response was successful
-	hasPages  bool     // a list was incomplete, because one of its pages could not be read
-	hasAccept bool     // the user has set the accepted codes with --accept
+	hints     []status.Hint // hints about the last response, or about the elements of the last list
+	passed    []status.Hint // hints about messages of a stream, which later responses do not replace
+	told      []status.Hint // hints that FirstHints has already returned
+	explained int           // number of rule results that have been explained by hints since the last response began
+	isOver    bool          // the next call of Add is about a new response
+	wasGood   bool          // the last response was successful
+	hasPages  bool          // a list was incomplete, because one of its pages could not be read
+	hasAccept bool          // the user has set the accepted codes with --accept
 }
 
 // A ruleCount is the record of one rule. The field asked counts its evaluations, and decided is true if its
@@ -46,12 +46,12 @@ const (
 	maxTold      = 10  // largest number of hints during a wait, because a document with different members each time leads to ever new hints
 )
 
-// Add reads the verdict v for the response o. It adds notes to v, collects hints about o, and records the results of
+// Add reads the verdict v for the response o. It adds hints to v, collects hints about o, and records the results of
 // the rules, which it then removes from v. The hints replace the hints about the previous response. Add ignores the
 // results if the rules are not meant for o, because o only leads to another URL, or is about an element that is
 // missing from its list.
 func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
-	notes(o, v)
+	addHints(o, v)
 	results := v.Results
 	v.Results, t.hasAccept = nil, o.Accept != nil
 	leads := o.Start && o.Next != "" && v.Status == status.NotReady
@@ -65,11 +65,14 @@ func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 	t.isOver, t.wasGood, t.hasPages = false, o.Good(), t.hasPages || o.Failure != nil && o.Page > 0
 	if !o.Good() && !isSame {
 		if phrase := meaning.Denied(o.Stderr); phrase != nil {
-			t.hints = append(t.hints, hintOf("denied", phrase))
+			t.hints = append(t.hints, correction(wording("denied", phrase)))
 		}
 	}
-	if o.Advice.Code == status.AdviceOffered && !isSame {
-		t.hints = append(t.hints, "each attempt may start another operation: "+o.Advice.Text+" is the URL of this one")
+	for _, offered := range o.Hints {
+		if offered.Kind == status.HintOffered && !isSame {
+			why := "each attempt may start another operation: " + offered.Text + " is the URL of this one"
+			t.hints = append(t.hints, correction(why), offered)
+		}
 	}
 	for _, a := range results {
 		if !a.Rule.Status.Ends() {
@@ -126,10 +129,11 @@ func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
 	} else if len(hints) == 0 && a.Evaluated && a.Rule.Status == status.Success && a.Rule.Expr.Reads(".") {
 		hints = t.failureHints(o)
 	}
-	for _, hint := range hints {
+	for _, text := range hints {
 		if a.Rule.Status != status.Success { // without naming the option, the hint would seem to be about --until
-			hint = a.Rule.Origin + ": " + hint
+			text = a.Rule.Origin + ": " + text
 		}
+		hint := correction(text)
 		if (a.Rule.Preset == "" || a.NoObject) && !slices.Contains(t.hints, hint) {
 			t.hints = append(t.hints, hint)
 			if o.Message && missing != "" {
@@ -153,7 +157,7 @@ func (t *Coach) failureHints(o *status.Observation) []string {
 	if !o.Good() || path == "" || isFlag || goesOn || slices.ContainsFunc(t.counts, isRead) {
 		return nil
 	}
-	return []string{hintOf("error", path)}
+	return []string{wording("error", path)}
 }
 
 // acceptToo returns the value of --accept that would make the command in o successful. It returns "" if the command
@@ -178,7 +182,7 @@ func acceptHint(a status.Result, o *status.Observation) string {
 	if codes == "" || !x.Reads(".", "isjson", "body", "stdout", "stderr") || !x.Eval(&accepted).Matched() {
 		return ""
 	}
-	return hintOf(map[bool]string{true: "accept instead", false: "accept"}[a.Evaluated], *o.Exit, codes)
+	return wording(map[bool]string{true: "accept instead", false: "accept"}[a.Evaluated], *o.Exit, codes)
 }
 
 // missed returns a hint if the rule of a does not match, but would match if standard output and standard error of the
@@ -196,11 +200,13 @@ func missed(a status.Result, o *status.Observation) string {
 	return "the condition is true for the other output of the command: write " + other
 }
 
+func correction(text string) status.Hint { return status.Hint{Kind: status.HintCorrection, Text: text} }
+
 //go:embed hints.txt
 var hintText string
 
-// hintOf returns the hint called name in hints.txt. arguments fill the formatting verbs in that hint.
-func hintOf(name string, arguments ...any) string {
+// wording returns the text called name in hints.txt. arguments fill the formatting verbs in that text.
+func wording(name string, arguments ...any) string {
 	_, text, _ := strings.Cut("\n"+hintText, "\n"+name+": ")
 	text, _, _ = strings.Cut(text, "\n")
 	return fmt.Sprintf(text, arguments...)
@@ -208,8 +214,8 @@ func hintOf(name string, arguments ...any) string {
 
 // FirstHints returns the hints that it has not returned before, up to maxTold hints for the whole wait. The next call
 // of Add is then about a new response.
-func (t *Coach) FirstHints() []string {
-	isTold := func(hint string) bool { return slices.Contains(t.told, hint) }
+func (t *Coach) FirstHints() []status.Hint {
+	isTold := func(hint status.Hint) bool { return slices.Contains(t.told, hint) }
 	first := slices.DeleteFunc(slices.Clone(t.hints), isTold)
 	first = first[:min(len(first), maxTold-len(t.told))]
 	t.told, t.isOver = append(t.told, first...), true
@@ -217,12 +223,12 @@ func (t *Coach) FirstHints() []string {
 }
 
 // Hints returns the hints about the last response.
-func (t *Coach) Hints() []string { return slices.Clone(t.hints) }
+func (t *Coach) Hints() []status.Hint { return slices.Clone(t.hints) }
 
 // Notes returns a note for each rule that was never evaluated or whose result was always unknown. kind is the kind of
 // the probe. A preset gets only one note, and only if none of its rules could ever decide: its rules are meant for
 // several kinds of documents, so some rules need not apply.
-func (t *Coach) Notes(kind status.Kind) (notes []string) {
+func (t *Coach) Notes(kind status.Kind) (notes []status.Hint) {
 	done := map[string]bool{} // presets that have a note, or a rule that could decide
 	for _, c := range t.counts {
 		done[c.rule.Preset] = done[c.rule.Preset] || c.decided
@@ -232,9 +238,9 @@ func (t *Coach) Notes(kind status.Kind) (notes []string) {
 		case preset != "" && done[preset]:
 			continue
 		case c.asked == 0:
-			notes = append(notes, t.neverEvaluated(c, kind))
+			notes = append(notes, status.Hint{Text: t.neverEvaluated(c, kind)})
 		case !c.decided:
-			notes = append(notes, c.rule.String()+" was always unknown: "+c.why)
+			notes = append(notes, status.Hint{Text: c.rule.String() + " was always unknown: " + c.why})
 		}
 		done[c.rule.Preset] = true
 	}
@@ -258,7 +264,7 @@ func (t *Coach) neverEvaluated(c ruleCount, kind status.Kind) string {
 		words[1] = ""
 	}
 	if c.accept != "" && c.rule.Preset == "" {
-		words[1] = hintOf("accept all", c.accept)
+		words[1] = wording("accept all", c.accept)
 	}
 	return c.rule.String() + " was never tested, because " + words[0] + words[1]
 }

@@ -36,14 +36,14 @@ func exited(code int, stdout, stderr string) status.Observation {
 	return poll.Recorded(status.Observation{Kind: status.KindCommand, Exit: &code, Body: []byte(stdout), Stderr: []byte(stderr)})
 }
 
-// Remarks about a response become notes if they explain its code.
-func TestRemarks(t *testing.T) {
+// Notes about a response become notes on the verdict if they explain its code.
+func TestNotesOnResponses(t *testing.T) {
 	for code, isNoted := range map[int]bool{302: true, 401: true, 403: false, 404: false} {
 		o := answered(code, "")
-		o.Remarks = []string{"the credentials could not be renewed"}
+		o.Hints = status.Notes("the credentials could not be renewed")
 		v := status.Rules{}.Classify(t.Context(), o)
-		if new(coach.Coach).Add(&o, &v); v.Status != status.Error || (len(v.Notes) > 0) != isNoted {
-			t.Errorf("%d is %s with notes %q", code, v.Status, v.Notes)
+		if new(coach.Coach).Add(&o, &v); v.Status != status.Error || (len(v.Hints) > 0) != isNoted {
+			t.Errorf("%d is %s with hints %v", code, v.Status, v.Hints)
 		}
 	}
 }
@@ -82,11 +82,11 @@ func TestNotes(t *testing.T) {
 			coached.Add(&o, &v)
 		}
 		have := coached.Notes(test.o[0].Kind)
-		if len(have) > 1 || (len(have) == 1) != (test.want != "") || !strings.Contains(strings.Join(have, ""), test.want) {
-			t.Errorf("%s: have %q, want %q", name, have, test.want)
+		if len(have) > 1 || (len(have) == 1) != (test.want != "") || !strings.Contains(texts(have), test.want) {
+			t.Errorf("%s: have %v, want %q", name, have, test.want)
 		}
 		if hints := coached.Hints(); asked.Preset != nil && hints != nil { // they read what only some answers have
-			t.Errorf("%s: hints %q", name, hints)
+			t.Errorf("%s: hints %v", name, hints)
 		}
 	}
 }
@@ -141,11 +141,11 @@ func TestHints(t *testing.T) {
 		for i, o := range test.o {
 			v := asked.Classify(t.Context(), o)
 			coached.Add(&o, &v)
-			if have := strings.Join(coached.FirstHints(), ";;"); have != test.first[i] {
+			if have := texts(coached.FirstHints()); have != test.first[i] {
 				t.Errorf("%s: at answer %d: have %q, want %q", name, i+1, have, test.first[i])
 			}
 		}
-		if have := strings.Join(coached.Hints(), ";;"); have != test.last {
+		if have := texts(coached.Hints()); have != test.last {
 			t.Errorf("%s: at the end: have %q, want %q", name, have, test.last)
 		}
 	}
@@ -184,15 +184,15 @@ func TestRejectedCredentials(t *testing.T) {
 		if want != "" {
 			want = "rejected credentials rarely recover: --error-if '$stderr contains " + strconv.Quote(want) + "' ends the wait"
 		}
-		if have := strings.Join(coached.Hints(), ""); have != want || v.Status != status.NotReady {
+		if have := texts(coached.Hints()); have != want || v.Status != status.NotReady {
 			t.Errorf("%q: have %s, %q, want %q", stderr, v.Status, have, want)
 		}
 	}
 	o := exited(0, "", "HTTP 401: Bad credentials")
 	v := status.Rules{Own: rules(t, "until .a")}.Classify(t.Context(), o)
 	var coached coach.Coach
-	if coached.Add(&o, &v); strings.Contains(strings.Join(coached.Hints(), ""), "credentials") {
-		t.Errorf("of exit code 0: %q", coached.Hints())
+	if coached.Add(&o, &v); strings.Contains(texts(coached.Hints()), "credentials") {
+		t.Errorf("of exit code 0: %v", coached.Hints())
 	}
 }
 
@@ -210,4 +210,13 @@ func leading(next, body string) status.Observation {
 	o := answered(202, body)
 	o.Start, o.Next = true, next
 	return o
+}
+
+// texts returns the texts of hints, separated by ";;".
+func texts(hints []status.Hint) string {
+	var all []string
+	for _, h := range hints {
+		all = append(all, h.Text)
+	}
+	return strings.Join(all, ";;")
 }

@@ -3,62 +3,64 @@ package coach
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
 )
 
-// notes adds notes to v, the verdict for o, if the match of a rule or a SUCCESS without a rule may be a mistake.
-func notes(o *status.Observation, v *status.Verdict) {
+// addHints adds hints to v, the verdict for o, if the match of a rule or a SUCCESS without a rule may be a mistake.
+func addHints(o *status.Observation, v *status.Verdict) {
 	if v.Rule == "" {
-		v.Notes = append(v.Notes, withoutRule(o, v)...)
+		v.Hints = append(v.Hints, withoutRule(o, v)...)
 		return
 	}
 	for _, one := range v.Results {
 		if one.Matched() && one.Rule.String() == v.Rule {
 			if one.Rule.Why == "" || len(v.Objects) < 2 { // do not explain a rule about many objects, which takes long
-				v.Notes = append(v.Notes, one.Explain().Notes...)
+				v.Hints = append(v.Hints, status.Notes(one.Explain().Notes...)...)
 			}
 			if v.Status == status.Success {
-				v.Notes = append(v.Notes, aboutSuccess(o, v, one)...)
+				v.Hints = append(v.Hints, aboutSuccess(o, one)...)
 			}
 			return
 		}
 	}
 }
 
-// aboutSuccess returns notes about met, the result of a rule for SUCCESS that has matched o. It may set v.Advice.
-func aboutSuccess(o *status.Observation, v *status.Verdict, met status.Result) (notes []string) {
+// aboutSuccess returns hints about met, the result of a rule for SUCCESS that has matched o.
+func aboutSuccess(o *status.Observation, met status.Result) (hints []status.Hint) {
 	if met.Rule.Preset == "" {
-		notes = contradictions(o, met)
+		hints = contradictions(o, met)
 	}
 	_, hasNext := meaning.NextLink(o.Header["Link"])
 	if hasNext && o.Within == nil && met.Rule.Expr.Reads("[]") { // RFC 8288, section 3.3
-		notes, v.Advice.Code = append(notes, "the response is one of several pages: its Link names another page"), status.AdviceEach
+		hints = append(hints, status.Hint{Text: "the response is one of several pages: its Link names another page"}, status.Hint{Kind: status.HintEach})
 	}
 	if o.Code != nil && *o.Code >= http.StatusBadRequest && met.Rule.Expr.Reads("error") && !met.Rule.Expr.Reads("status", ".") {
-		notes = append(notes, fmt.Sprintf("the response is HTTP %d, and $error is only about the connection: $status has the code", *o.Code))
+		text := fmt.Sprintf("the response is HTTP %d, and $error is only about the connection: $status has the code", *o.Code)
+		hints = append(hints, status.Hint{Text: text})
 	}
-	return notes
+	return hints
 }
 
-// withoutRule returns notes about v, a verdict that no rule decided. It may set v.Advice.
-func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
-	isLed := o.Code != nil && (*o.Code/100 == 3 || *o.Code == http.StatusUnauthorized || o.Start && o.Good()) // the remarks name the URL of the redirect, or the reason
+// withoutRule returns hints about v, a verdict that no rule decided.
+func withoutRule(o *status.Observation, v *status.Verdict) (hints []status.Hint) {
+	isLed := o.Code != nil && (*o.Code/100 == 3 || *o.Code == http.StatusUnauthorized || o.Start && o.Good()) // the notes name the URL of the redirect, or the reason
 	switch {
-	case v.Status == status.Error && isLed:
-		return o.Remarks
-	case v.Advice.Code == status.AdviceStateless:
-		return []string{"the document has no state, so poll takes the document as the result: a condition can describe the end"}
+	case v.Status == status.Error:
+		return slices.DeleteFunc(slices.Clone(o.Hints), func(h status.Hint) bool {
+			return h.Kind == status.HintOffered || h.Kind == status.HintNote && !isLed
+		})
 	case v.Status != status.Success || !o.Good() || meaning.Of(o).Monitor != meaning.MonitorGiven:
 		return nil
 	}
 	report := meaning.Reported(o)
 	for _, s := range []meaning.Statement{report.State, report.Sign, report.Wrong} {
 		if s.Stage >= meaning.Open {
-			v.Advice.Code = status.AdviceDone
-			return []string{s.String() + ", but without a condition any successful response is SUCCESS"}
+			note := s.String() + ", but without a condition any successful response is SUCCESS"
+			return []status.Hint{{Text: note}, {Kind: status.HintDone}}
 		}
 	}
 	return nil
@@ -70,7 +72,7 @@ func withoutRule(o *status.Observation, v *status.Verdict) (notes []string) {
 // A failed state contradicts every condition. An open state contradicts a condition that no value in the document
 // makes true. If the state is done, or is a word without a known meaning, an error in the document contradicts the
 // condition. A contradiction is ignored if the condition names it, or if its member is in a list.
-func contradictions(o *status.Observation, met status.Result) []string {
+func contradictions(o *status.Observation, met status.Result) []status.Hint {
 	if !o.Good() || o.Within != nil || o.Kind == status.KindTCP {
 		return nil
 	}
@@ -88,5 +90,5 @@ func contradictions(o *status.Observation, met status.Result) []string {
 	if isNamed := strings.Contains(strings.ToLower(condition.String()), strings.ToLower(name)); isNamed || strings.Contains(s.Path, "[") {
 		return nil
 	}
-	return []string{s.String() + ", but " + condition.String() + " is true anyway"}
+	return status.Notes(s.String() + ", but " + condition.String() + " is true anyway")
 }

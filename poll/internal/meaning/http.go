@@ -94,9 +94,9 @@ func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 		m.WhyNotHere = "it redirects to another page, " + h.Redirect
 	}
 	if o.Start && o.Code != nil && o.Next == "" && !isRefused && !h.Renewed {
-		m.DeadEnd, m.Advice = "the start request is sent once, and its response names no URL to follow", h.followAdvice(o)
+		m.DeadEnd, m.Hints = "the start request is sent once, and its response names no URL to follow", h.followHints(o)
 		if !o.Good() && *o.Code/100 == 2 { // a 2xx is unsuccessful only because o.Accept does not list it
-			m.DeadEnd, m.Advice = "the start request is sent once", status.Advice{Code: status.AdviceAccept, Text: strconv.Itoa(*o.Code)}
+			m.DeadEnd, m.Hints = "the start request is sent once", []status.Hint{{Kind: status.HintAccept, Text: strconv.Itoa(*o.Code)}}
 		}
 	}
 	return m
@@ -148,12 +148,12 @@ func (h HTTP) started(o *status.Observation) status.Verdict {
 		return status.Verdict{Status: status.Error, Reason: answered + ", which poll cannot follow: " + h.Missing}
 	}
 	return status.Verdict{Status: status.Error, Reason: answered + ", names no URL to follow, and matches no condition",
-		Advice: h.followAdvice(o)}
+		Hints: h.followHints(o)}
 }
 
-// followAdvice returns the advice to set --follow. It suggests up to three members or header fields of the response
+// followHints returns the hint to set --follow. It suggests up to three members or header fields of the response
 // that hold a URL. Without such a member or field, it suggests a path that contains the identifier of the operation.
-func (h HTTP) followAdvice(o *status.Observation) status.Advice {
+func (h HTTP) followHints(o *status.Observation) []status.Hint {
 	urls := urlsIn(o.Body, "")
 	if o.Header.Get("Location") != "" {
 		urls = append(urls, "'$header.Location'")
@@ -161,5 +161,5 @@ func (h HTTP) followAdvice(o *status.Observation) status.Advice {
 	if id := idIn(o.Body); len(urls) == 0 && id != "" {
 		urls = append(urls, "'/PATH/{"+id+"}'")
 	}
-	return status.Advice{Code: status.AdviceFollow, Text: strings.Join(urls[:min(3, len(urls))], " or ")}
+	return []status.Hint{{Kind: status.HintFollow, Text: strings.Join(urls[:min(3, len(urls))], " or ")}}
 }

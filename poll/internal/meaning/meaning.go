@@ -104,7 +104,7 @@ func plain(o *status.Observation, reason string) status.Meaning {
 		return status.Meaning{Default: success(reason), Holds: status.HoldsUnlessRulesSaySuccess, Reason: reason,
 			Allow: free | status.AllowRead, NextPage: nextPage(o)}
 	}
-	v := status.Verdict{Status: status.NotReady, Reason: f.Reason, Advice: f.Advice}
+	v := status.Verdict{Status: status.NotReady, Reason: f.Reason, Hints: f.Hints}
 	m := status.Meaning{Allow: free, Named: []string{"exit", "status", "error"}, NextPage: nextPage(o)}
 	switch f.Kind {
 	case status.FailureThrottled:

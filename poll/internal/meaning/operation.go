@@ -55,7 +55,7 @@ func (h HTTP) followed(o *status.Observation, report Report, isNamed bool) statu
 		return notReady(s.String())
 	}
 	v := notReady(s.String() + ", which is not a known final state: a condition can name the final state")
-	v.Advice = status.Advice{Code: status.AdviceFinalStates, Text: s.Final()}
+	v.Hints = []status.Hint{{Kind: status.HintFinalStates, Text: s.Final()}}
 	return v
 }
 
@@ -97,11 +97,11 @@ func (h HTTP) unstated(o *status.Observation, report Report, isNamed bool) statu
 		success.Reason += " after " + codeText(http.StatusAccepted)
 		return success
 	case h.Monitor == MonitorCreated, isNamed:
-		success.Advice.Code = status.AdviceStateless
+		success.Hints = status.Notes("the document has no state, so poll takes the document as the result: a condition can describe the end")
 		return success
 	}
 	v := undecided(stateless + ": a condition can describe the end")
-	v.Advice.Code = status.AdviceDone
+	v.Hints = []status.Hint{{Kind: status.HintDone}}
 	return v
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,7 +192,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		o := answered(200, test.body)
 		o.Protocol = meaning.HTTP{Monitor: test.monitor}
 		have := status.Rules{}.Classify(t.Context(), o)
-		open := strings.TrimSuffix(have.Advice.Text, `=="..."`)
+		open := strings.TrimSuffix(textOf(have), `=="..."`)
 		if have.Status != test.want || !strings.HasPrefix(have.Reason, test.reason) || open != test.open {
 			t.Errorf("behind %d, %s: have %s, %q, open %q; want %s, %q, open %q",
 				test.monitor, test.body, have.Status, have.Reason, open, test.want, test.reason, test.open)
@@ -199,7 +200,15 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 	}
 }
 
-// The members that hold URLs are advice, and their values are not shown.
+// textOf returns the text of the only hint of v, or "" without a hint.
+func textOf(v status.Verdict) string {
+	if len(v.Hints) != 1 {
+		return ""
+	}
+	return v.Hints[0].Text
+}
+
+// The members that hold URLs are in a hint, and their values are not shown.
 func TestURLsThatAStartNames(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"n":7}`:                        "",
@@ -217,14 +226,15 @@ func TestURLsThatAStartNames(t *testing.T) {
 	} {
 		o := answered(202, body)
 		o.Start = true
-		if have := (status.Rules{}).Classify(t.Context(), o).Advice; have.Code != status.AdviceFollow || have.Text != want {
-			t.Errorf("%s: have advice %v, want %s", body, have, want)
+		want := []status.Hint{{Kind: status.HintFollow, Text: want}}
+		if have := (status.Rules{}).Classify(t.Context(), o).Hints; !slices.Equal(have, want) {
+			t.Errorf("%s: have hints %v, want %v", body, have, want)
 		}
 	}
 	o := answered(200, "")
 	o.Start = true
 	o.Header = map[string][]string{"Location": {"/jobs/7"}}
-	if have := (status.Rules{}).Classify(t.Context(), o).Advice.Text; have != "'$header.Location'" {
+	if have := textOf((status.Rules{}).Classify(t.Context(), o)); have != "'$header.Location'" {
 		t.Errorf("have %s", have)
 	}
 }

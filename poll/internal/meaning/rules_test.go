@@ -196,7 +196,7 @@ func TestClassify(t *testing.T) {
 		o      status.Observation
 		want   status.Status
 		reason string // a part of the reason
-		advice status.AdviceCode
+		hint   status.HintKind
 		final  bool
 	}{
 		"bare 202":                       {o: answered(202, ""), want: status.NotReady},
@@ -252,17 +252,17 @@ func TestClassify(t *testing.T) {
 		"after a redirect":             {rules: []string{`until .a==1`}, o: with(answered(200, `{"a":2}`), redirected), want: status.NotReady, reason: ".a is 2, want == 1, after a redirect to /results"},
 		"failed after a redirect":      {rules: []string{`error-if .a==2`}, o: with(answered(200, `{"a":2}`), redirected), want: status.Error, reason: ".a is 2, after a redirect to /results"},
 		"unconditional, redirected":    {o: with(answered(200, `{"a":2}`), redirected), want: status.Success, reason: "HTTP 200 OK after a redirect to /results"},
-		"no doubt is a wish":           {rules: []string{`not-ready-if .s == "RUNNING"`}, o: answered(200, `{"x":1}`), want: status.NotReady, reason: `not-ready-if .s == "RUNNING" is unknown: .s is missing`, advice: status.AdviceDone},
+		"no doubt is a wish":           {rules: []string{`not-ready-if .s == "RUNNING"`}, o: answered(200, `{"x":1}`), want: status.NotReady, reason: `not-ready-if .s == "RUNNING" is unknown: .s is missing`, hint: status.HintDone},
 		"not busy":                     {rules: []string{`not-ready-if .busy`}, o: answered(200, `{"state":1}`), want: status.Success, reason: "HTTP 200 OK"},
-		"nor is a null":                {rules: []string{`not-ready-if .s == "RUNNING"`}, o: answered(200, `{"s":null}`), want: status.NotReady, reason: `not-ready-if .s == "RUNNING" is unknown: .s is null`, advice: status.AdviceDone},
-		"nor is a name nearly right":   {rules: []string{`not-ready-if .State`}, o: answered(200, `{"state":1}`), want: status.NotReady, reason: `not-ready-if .State is false: .State is missing; did you mean .state?`, advice: status.AdviceDone},
+		"nor is a null":                {rules: []string{`not-ready-if .s == "RUNNING"`}, o: answered(200, `{"s":null}`), want: status.NotReady, reason: `not-ready-if .s == "RUNNING" is unknown: .s is null`, hint: status.HintDone},
+		"nor is a name nearly right":   {rules: []string{`not-ready-if .State`}, o: answered(200, `{"state":1}`), want: status.NotReady, reason: `not-ready-if .State is false: .State is missing; did you mean .state?`, hint: status.HintDone},
 		"a doubtful answer":            {o: with(answered(200, ``), doubted), want: status.NotReady, reason: "a page"},
-		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), start), want: status.Error, reason: "names no URL to follow", advice: status.AdviceFollow, final: true},
+		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), start), want: status.Error, reason: "names no URL to follow", hint: status.HintFollow, final: true},
 		"start, nothing to follow and why": {o: with(answered(202, ""), func(o *status.Observation) {
 			o.Start, o.Protocol = true, meaning.HTTP{Missing: ".url is null"}
 		}), want: status.Error, reason: "the response to the start request is HTTP 202 Accepted, which poll cannot follow: .url is null", final: true},
-		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), start), want: status.Error, reason: "$status is 200; the start request is sent once", advice: status.AdviceFollow, final: true},
-		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), start), want: status.Error, reason: "the start request is sent once", advice: status.AdviceFollow, final: true},
+		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), start), want: status.Error, reason: "$status is 200; the start request is sent once", hint: status.HintFollow, final: true},
+		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), start), want: status.Error, reason: "the start request is sent once", hint: status.HintFollow, final: true},
 		"start, not ready, followed": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), func(o *status.Observation) {
 			o.Start, o.Next = true, "https://host/ops/1"
 		}), want: status.NotReady},
@@ -299,8 +299,9 @@ func TestClassify(t *testing.T) {
 			if have.Status != test.want || !strings.Contains(have.Reason, test.reason) {
 				t.Errorf("have %s (%s; %s), want %s (...%s...)", have.Status, have.Rule, have.Reason, test.want, test.reason)
 			}
-			if test.advice != have.Advice.Code || test.final != have.Final {
-				t.Errorf("have advice %d, final %t; want %d, %t", have.Advice.Code, have.Final, test.advice, test.final)
+			isHint := func(h status.Hint) bool { return h.Kind == test.hint }
+			if test.hint != status.HintNote && !slices.ContainsFunc(have.Hints, isHint) || test.final != have.Final {
+				t.Errorf("have hints %v, final %t; want %d, %t", have.Hints, have.Final, test.hint, test.final)
 			}
 		})
 	}

@@ -89,8 +89,8 @@ func TestCommandReapsItsOrphans(t *testing.T) {
 	c := Command{Args: []string{"sh", "-c", "sleep 3600 & sleep 3600 & echo >&2; sleep 3600"}, Grace: time.Hour, Stderr: writerFunc(cancel)}
 	began := time.Now()
 	obs := NewSession(c).Run(ctx, nil, 1)
-	if took := time.Since(began); took > 5*time.Minute || len(obs.Remarks) > 0 {
-		t.Errorf("took %v, remarks %q", took, obs.Remarks)
+	if took := time.Since(began); took > 5*time.Minute || len(obs.Hints) > 0 {
+		t.Errorf("took %v, hints %q", took, obs.Hints)
 	}
 	for {
 		var info unix.Siginfo

@@ -108,13 +108,13 @@ func (s *Session) Run(ctx context.Context, receive func(status.Observation) (eno
 	}
 	obs.Ended = s.Stream && decided == nil
 	if decided == nil && !stopped && !s.Foreground && c.outputs.isHeld() { // after a line has decided, another goroutine may still write to the outputs
-		obs.Remarks = append(obs.Remarks, "a process that "+s.name()+" left running held its output, and was ended")
+		obs.Hints = status.Notes("a process that " + s.name() + " left running held its output, and was ended")
 	}
 	if isClosed(c.exited) && !c.empty() {
 		s.left = append(s.left, &child{cmd: c.cmd, group: c.group}) // a copy without the outputs, so that their memory can be released
 	}
 	if c.unkillable {
-		obs.Remarks = append(obs.Remarks, s.name()+" could not be killed")
+		obs.Hints = append(obs.Hints, status.Notes(s.name()+" could not be killed")...)
 	}
 	return obs
 }

@@ -135,7 +135,7 @@ func helpPoll(then func(stop func())) int {
 	})
 	obs := NewSession(c).Run(ctx, nil, 1)
 	os.Stdout.Write(obs.Body)
-	if obs.Failure == nil || obs.Failure.Kind != status.FailureStopped || len(obs.Remarks) > 0 {
+	if obs.Failure == nil || obs.Failure.Kind != status.FailureStopped || len(obs.Hints) > 0 {
 		fmt.Printf("%+v", obs)
 	}
 	return 0
@@ -217,7 +217,7 @@ func TestStopLeavesNobody(t *testing.T) {
 						ctx = connect.WithCaller(ctx, connect.Caller{Hurry: hurry})
 					}
 					obs := NewSession(c).Run(ctx, nil, 1)
-					if what == "tree" && (obs.Failure == nil || !errors.Is(obs.Failure.Err, why)) || len(obs.Remarks) > 0 {
+					if what == "tree" && (obs.Failure == nil || !errors.Is(obs.Failure.Err, why)) || len(obs.Hints) > 0 {
 						t.Errorf("have %+v, want it stopped with %v", obs, why)
 					}
 					if len(processes) == 0 {

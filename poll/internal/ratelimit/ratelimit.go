@@ -31,7 +31,7 @@ const maxSkew = 24 * time.Hour
 const secondaryLimitWait = time.Minute
 
 // Read reads the server's limits from the response in o, which was received at the time now. It sets the fields RetryAfter,
-// Quota and Remarks of o, and the fields Exhausted, ShouldRetry, Date and Age of h. The RetryAfter is the first wait that
+// Quota and Hints of o, and the fields Exhausted, ShouldRetry, Date and Age of h. The RetryAfter is the first wait that
 // Read finds in this list. If a field occurs several times, the longest wait counts.
 //
 //  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds)
@@ -41,7 +41,7 @@ const secondaryLimitWait = time.Minute
 //  5. RateLimit-Reset, X-RateLimit-Reset or X-Rate-Limit-Reset, if no request is left
 //  6. GitHub's message about its secondary rate limit, in a 403 or 429
 //
-// A wait of 0 is ignored. A malformed value is also ignored, but adds a remark, which does not repeat the value.
+// A wait of 0 is ignored. A malformed value is also ignored, but adds a note, which does not repeat the value.
 func Read(o *status.Observation, h *meaning.HTTP, now time.Time) {
 	h.Date, _ = http.ParseTime(o.Header.Get("Date"))
 	age, _ := strconv.ParseUint(o.Header.Get("Age"), 10, 31)
@@ -88,9 +88,9 @@ func (r *reader) wait(value string, unit time.Duration) (wait time.Duration, ok 
 	return parseWait(value, unit, date)
 }
 
-// ignore adds a remark that the header field called name is ignored. why is the reason.
+// ignore adds a note that the header field called name is ignored. why is the reason.
 func (r *reader) ignore(name, why string) {
-	r.Remarks = append(r.Remarks, name+" ignored: "+why)
+	r.Hints = append(r.Hints, status.Hint{Text: name + " ignored: " + why})
 }
 
 // value returns the value of the header field called name, and whether the response has that field. Different values

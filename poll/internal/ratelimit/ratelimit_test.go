@@ -47,7 +47,7 @@ func TestRead(t *testing.T) {
 		body   string
 		wait   time.Duration // never for no hint
 		source string
-		remark string // contained in the only remark, "" for none
+		note   string // contained in the only note, "" for none
 	}{
 		{name: "seconds", code: 503, header: []string{"Retry-After: 120"}, wait: 2 * time.Minute, source: "Retry-After"},
 		{name: "zero and what remains", code: 429, header: []string{"Retry-After: 0", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 60"},
@@ -56,10 +56,10 @@ func TestRead(t *testing.T) {
 		{name: "more than a year", code: 503, header: []string{"Retry-After: 31536001"}, wait: longestWait, source: "Retry-After"},
 		{name: "20 digits", code: 503, header: []string{"Retry-After: 99999999999999999999"}, wait: longestWait, source: "Retry-After"},
 		{name: "400 digits", code: 503, header: []string{"Retry-After: " + strings.Repeat("9", 400)}, wait: longestWait, source: "Retry-After"},
-		{name: "a date in ten years", code: 503, header: []string{"Retry-After: Fri, 20 Nov 2036 12:00:00 GMT"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
+		{name: "a date in ten years", code: 503, header: []string{"Retry-After: Fri, 20 Nov 2036 12:00:00 GMT"}, wait: never, note: "Retry-After ignored: not a wait of at most a year"},
 		{name: "an exponent", code: 503, header: []string{"Retry-After: 1e9"}, wait: longestWait, source: "Retry-After"},
-		{name: "an exponent alone", code: 503, header: []string{"Retry-After: e9"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
-		{name: "infinite", code: 503, header: []string{"Retry-After: Inf"}, wait: never, remark: "Retry-After ignored: not a wait of at most a year"},
+		{name: "an exponent alone", code: 503, header: []string{"Retry-After: e9"}, wait: never, note: "Retry-After ignored: not a wait of at most a year"},
+		{name: "infinite", code: 503, header: []string{"Retry-After: Inf"}, wait: never, note: "Retry-After ignored: not a wait of at most a year"},
 		{name: "a date now", code: 503, header: []string{"Retry-After: Fri, 20 Nov 2026 12:00:00 GMT"}, wait: never},
 		{name: "RFC 850", code: 503, header: []string{"Retry-After: Friday, 20-Nov-26 12:00:09 GMT"}, wait: 9 * time.Second, source: "Retry-After"},
 		{name: "asctime", code: 503, header: []string{"Retry-After: Fri Nov 20 12:00:09 2026"}, wait: 9 * time.Second, source: "Retry-After"},
@@ -75,26 +75,26 @@ func TestRead(t *testing.T) {
 		{name: "several fields", code: 429, header: []string{"Retry-After: 1", "Retry-After: 60", "Retry-After: Fri, 20 Nov 2026 12:00:09 GMT"},
 			wait: time.Minute, source: "Retry-After"},
 		{name: "junk in one of several fields", code: 429, header: []string{"Retry-After: soon", "Retry-After: 60"},
-			wait: time.Minute, source: "Retry-After", remark: "Retry-After ignored"},
+			wait: time.Minute, source: "Retry-After", note: "Retry-After ignored"},
 		{name: "junk falls back", code: 503, header: []string{"Retry-After-Ms: soon", "Retry-After: 4"},
-			wait: 4 * time.Second, source: "Retry-After", remark: "Retry-After-Ms ignored: not a wait of at most a year"},
+			wait: 4 * time.Second, source: "Retry-After", note: "Retry-After-Ms ignored: not a wait of at most a year"},
 		{name: "OpenAI", code: 200, header: []string{"Openai-Poll-After-Ms: 1200"}, wait: 1200 * time.Millisecond, source: "openai-poll-after-ms"},
 		{name: "Amazon", code: 503, header: []string{"X-Amz-Retry-After: 1500"}, wait: 1500 * time.Millisecond, source: "x-amz-retry-after"},
 		{name: "RateLimit in several lines", code: 429, header: []string{`RateLimit: "a";r=0;t=5`, `RateLimit: "b";r=0;t=50`, `RateLimit: "c";r=1;t=500`},
 			wait: 50 * time.Second, source: "RateLimit"},
 		{name: "RateLimit by token", code: 429, header: []string{`RateLimit: default;r=0;t=5`}, wait: 5 * time.Second, source: "RateLimit"},
-		{name: "RateLimit without r", code: 429, header: []string{`RateLimit: "a";t=5`}, wait: never, remark: "RateLimit ignored: malformed"},
-		{name: "RateLimit with an inner list", code: 429, header: []string{`RateLimit: ("a");r=0;t=5`}, wait: never, remark: "RateLimit ignored: malformed"},
+		{name: "RateLimit without r", code: 429, header: []string{`RateLimit: "a";t=5`}, wait: never, note: "RateLimit ignored: malformed"},
+		{name: "RateLimit with an inner list", code: 429, header: []string{`RateLimit: ("a");r=0;t=5`}, wait: never, note: "RateLimit ignored: malformed"},
 		{name: "RateLimit before X-RateLimit", code: 429, header: []string{`RateLimit: "a";r=0;t=5`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 50"},
 			wait: 5 * time.Second, source: "RateLimit"},
 		{name: "GitHub's epoch", code: 403, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795176060"}, wait: time.Minute, source: "X-RateLimit-Reset"},
 		{name: "epoch in ms", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795176001500"}, wait: 1500 * time.Millisecond, source: "X-RateLimit-Reset"},
-		{name: "epoch of the past", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795175999"}, wait: never, remark: "X-RateLimit-Reset ignored: not a wait of at most a year"},
+		{name: "epoch of the past", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795175999"}, wait: never, note: "X-RateLimit-Reset ignored: not a wait of at most a year"},
 		{name: "epoch in ns", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795176060000000000"}, wait: time.Minute, source: "X-RateLimit-Reset"},
 		{name: "RFC 3339", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-20T13:00:30+01:00"}, wait: 30 * time.Second, source: "X-RateLimit-Reset"},
 		{name: "reset without remaining in a 200", code: 200, header: []string{"X-RateLimit-Reset: 30"}, wait: never},
 		{name: "reset without remaining in a 429", code: 429, header: []string{"X-RateLimit-Reset: 30"}, wait: 30 * time.Second, source: "X-RateLimit-Reset"},
-		{name: "remaining that is junk", code: 200, header: []string{"X-RateLimit-Remaining: few", "X-RateLimit-Reset: 30"}, wait: never, remark: "X-RateLimit-Remaining ignored"},
+		{name: "remaining that is junk", code: 200, header: []string{"X-RateLimit-Remaining: few", "X-RateLimit-Reset: 30"}, wait: never, note: "X-RateLimit-Remaining ignored"},
 		{name: "secondary limit in a 429", code: 429, body: "a Secondary Rate Limit", wait: time.Minute, source: "the secondary rate limit"},
 		{name: "secondary limit in a 200", code: 200, body: "a secondary rate limit", wait: never},
 		{name: "secondary limit and Retry-After", code: 403, body: "a secondary rate limit", header: []string{"Retry-After: 5"}, wait: 5 * time.Second, source: "Retry-After"},
@@ -109,10 +109,10 @@ func TestRead(t *testing.T) {
 				t.Errorf("hint (-want +have):\n%s", diff)
 			}
 			switch {
-			case test.remark == "" && len(have.Remarks) != 0:
-				t.Errorf("have remarks %q, want none", have.Remarks)
-			case test.remark != "" && (len(have.Remarks) != 1 || !strings.Contains(have.Remarks[0], test.remark)):
-				t.Errorf("have remarks %q, want one with %q", have.Remarks, test.remark)
+			case test.note == "" && len(have.Hints) != 0:
+				t.Errorf("have hints %q, want none", have.Hints)
+			case test.note != "" && (len(have.Hints) != 1 || !strings.Contains(have.Hints[0].Text, test.note)):
+				t.Errorf("have hints %q, want one with %q", have.Hints, test.note)
 			}
 		})
 	}
@@ -172,8 +172,8 @@ func checkAdvice(t *testing.T, header http.Header, have response) {
 	}
 	for name := range header {
 		for _, value := range header.Values(name) {
-			if len(value) > 40 && slices.ContainsFunc(have.Remarks, func(r string) bool { return strings.Contains(r, value) }) {
-				t.Errorf("the value of %s is in the remarks %q", name, have.Remarks)
+			if len(value) > 40 && slices.ContainsFunc(have.Hints, func(h status.Hint) bool { return strings.Contains(h.Text, value) }) {
+				t.Errorf("the value of %s is in the hints %q", name, have.Hints)
 			}
 		}
 	}

@@ -100,12 +100,14 @@ func failed(f *status.Failure, next call) *response {
 	return &response{Observation: status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}, call: next}
 }
 
-// remark appends the remark in words, unless words is "".
-func (a *response) remark(words string) {
+// note appends the note in words to the hints, unless words is "".
+func (a *response) note(words string) {
 	if words != "" {
-		a.Remarks = append(slices.Clip(a.Remarks), words)
+		a.hint(status.Hint{Text: words})
 	}
 }
+
+func (a *response) hint(h status.Hint) { a.Hints = append(slices.Clip(a.Hints), h) }
 
 // env returns the environment for evaluating expressions against a.
 func (a *response) env(ctx context.Context) *expr.Env {
@@ -114,7 +116,7 @@ func (a *response) env(ctx context.Context) *expr.Env {
 	return env
 }
 
-// describe records the redirects that led to a: it sets Elsewhere, Moved, Redirect and Started, and adds one remark
+// describe records the redirects that led to a: it sets Elsewhere, Moved, Redirect and Started, and adds one note
 // for each redirect. Without redirects, it does nothing.
 func (c *client) describe(a *response) {
 	n := len(a.call.redirects)
@@ -140,7 +142,7 @@ func (c *client) describe(a *response) {
 			started[r.from.origin()] = r.date
 		}
 		if a.Failure == nil {
-			a.remark(fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url)))
+			a.note(fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url)))
 		}
 	}
 	a.Started = started

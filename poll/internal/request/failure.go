@@ -34,7 +34,11 @@ func (e *safeError) Unwrap() error { return e.cause }
 // fail returns a failure with the given kind and reason. words is the reason, and must hold no secrets. cause is the
 // wrapped error, or nil.
 func fail(kind status.FailureKind, words string, cause error) *status.Failure {
-	return &status.Failure{Kind: kind, Reason: words, Err: &safeError{words: words, cause: cause}}
+	f := &status.Failure{Kind: kind, Reason: words, Err: &safeError{words: words, cause: cause}}
+	if errors.Is(cause, ErrUntrusted) {
+		f.Hints = []status.Hint{{Kind: status.HintUntrusted}}
+	}
+	return f
 }
 
 // Hopeless returns the failure of a request that can never be sent. err explains why, and its message must hold no
@@ -60,14 +64,15 @@ func (c *client) withoutResponse(ctx context.Context, err error, sent bool, last
 	if ctx.Err() != nil {
 		a.Failure = cutOff(ctx, a.unsent, time.Since(last.began))
 		if isHeld := last.at.url.Query().Has("wait") || strings.Contains(c.header.Get("Prefer"), "wait"); sent && isHeld {
-			a.Failure.Advice.Code = status.AdviceHeld
+			a.Failure.Hints = []status.Hint{{Kind: status.HintHeld}}
 		}
 		return a
 	}
 	f := meaningOf(err, func(e error) string { return c.clean(e, last.at.url) })
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		words, _, _ := strings.Cut(strings.TrimPrefix(f.Reason, "x509: "), " (possibly")
-		f.Kind, f.Reason, f.Advice.Code = status.FailureHopeless, "certificate not trusted: "+words, status.AdviceTrust
+		f.Kind, f.Reason = status.FailureHopeless, "certificate not trusted: "+words
+		f.Hints = []status.Hint{{Kind: status.HintTrust}}
 	}
 	refusal, refused := errors.AsType[connect.ProxyError](err)
 	if refused {

@@ -34,7 +34,7 @@ func parseFollow(s string, opts ...expr.Option) (follow, error) {
 type link struct {
 	to      location
 	monitor meaning.Monitor
-	source  string // for remarks: the header field or "its document", which named the location
+	source  string // for notes: the header field or "its document", which named the location
 }
 
 // find returns the link in a. Without a link, the error explains why a header field or the document is unusable, or

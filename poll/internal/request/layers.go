@@ -77,7 +77,7 @@ func confirm(kept, a *response) *response {
 			o.Header[name] = values
 		}
 	}
-	o.RetryAfter, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.RetryAfter, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
+	o.RetryAfter, o.Exhausted, o.Quota, o.ShouldRetry, o.Hints = a.RetryAfter, a.Exhausted, a.Quota, a.ShouldRetry, a.Hints
 	o.Date, o.Age = a.Date, a.Age
 	o.isConfirmed = true
 	return &o
@@ -117,24 +117,24 @@ func (c *client) fresh(ctx context.Context, next call) *response {
 	if c.Refresh == nil {
 		return c.conditional(ctx, next)
 	}
-	_, remark := c.renew(ctx, next, false)
+	_, note := c.renew(ctx, next, false)
 	a := c.conditional(ctx, next)
-	a.remark(remark)
+	a.note(note)
 	if a.code == http.StatusUnauthorized && !a.Good() {
-		a.Renewed, remark = c.renew(ctx, next, true)
-		a.remark(remark)
+		a.Renewed, note = c.renew(ctx, next, true)
+		a.note(note)
 	}
 	return a
 }
 
 // renew calls Refresh for the request of next, and stores the header fields that have changed. refused is passed to
 // Refresh: it is true if the server has rejected the credentials with a 401. changed reports whether a field has
-// changed. remark explains an error of Refresh or a malformed field, and is "" otherwise.
-func (c *client) renew(ctx context.Context, next call, refused bool) (changed bool, remark string) {
+// changed. note explains an error of Refresh or a malformed field, and is "" otherwise.
+func (c *client) renew(ctx context.Context, next call, refused bool) (changed bool, note string) {
 	fields, err := c.Refresh(c.request(ctx, next), refused)
 	fields, malformed := checkHeader(fields)
 	if err = cmp.Or(err, malformed); err != nil {
-		remark = "not all header fields are renewed: " + redact(err.Error(), c.secrets())
+		note = "not all header fields are renewed: " + redact(err.Error(), c.secrets())
 	}
 	for name, values := range fields {
 		if slices.Equal(c.header[name], values) {
@@ -149,5 +149,5 @@ func (c *client) renew(ctx context.Context, next call, refused bool) (changed bo
 			c.renewed = c.renewed[:min(len(c.renewed), maxRenewed)]
 		}
 	}
-	return changed, remark
+	return changed, note
 }

@@ -117,7 +117,7 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 	case started:
 		got = failed(fail(status.FailureMayHaveStarted,
 			"the start request is sent once, and its response names no URL to follow", nil), call{})
-		got.Start, got.Failure.Advice.Code = true, status.AdviceFollow
+		got.Start, got.Failure.Hints = true, []status.Hint{{Kind: status.HintFollow}}
 	case fetching:
 		a.Message = nil // the result is read as one document, even if it is sent as a stream
 		got = c.fresh(ctx, call{Attempt: a, method: http.MethodGet, at: at.At})
@@ -133,7 +133,7 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 	}
 	if c.unreported {
 		c.unreported = false
-		got.remark("credentials are not sent to " + c.withheld + ", which is another origin")
+		got.note("credentials are not sent to " + c.withheld + ", which is another origin")
 	}
 	r := Reply{Observation: got.observation(), Next: s.Position}
 	if got.Monitor == meaning.MonitorAzure && s.Monitor == meaning.MonitorAzure {
@@ -155,7 +155,7 @@ func (s *step) check(ctx context.Context, a Attempt) *response {
 	}
 	got.Due = s.Phase == unsent
 	if !got.isConfirmed && isAmbiguous(got.code, got.call.method) {
-		got.remarkRedirect()
+		got.noteRedirect()
 	}
 	return got
 }
@@ -185,7 +185,7 @@ func (s *step) observe(ctx context.Context, got *response) {
 		}
 	case s.Phase == given && s.follow.word != "none" && got.code == http.StatusAccepted:
 		if l, _ := s.client.headerLink(got, meaning.MonitorGiven); l.to.url != nil && !l.to.same(got.call.at) {
-			got.Observation.Advice = status.Advice{Code: status.AdviceOffered, Text: l.source}
+			got.hint(status.Hint{Kind: status.HintOffered, Text: l.source})
 		}
 	}
 }
@@ -220,22 +220,22 @@ func (s *step) findLink(ctx context.Context, got *response) {
 	l, problem := s.follow.find(ctx, s.client, got)
 	if l.to.url != nil {
 		if problem != nil {
-			got.remark(problem.Error())
+			got.note(problem.Error())
 		}
 		s.goTo(l, got)
 	} else if problem != nil {
 		got.Missing = problem.Error()
 		if errors.Is(problem, ErrUntrusted) {
-			got.Observation.Advice.Code = status.AdviceUntrusted
+			got.hint(status.Hint{Kind: status.HintUntrusted})
 		}
 	}
 }
 
-// goTo sets the URL of l as the position of the next attempt, and adds a remark about it to got.
+// goTo sets the URL of l as the position of the next attempt, and adds a note about it to got.
 func (s *step) goTo(l link, got *response) {
 	s.At, s.Monitor, s.Phase, s.Accepted = l.to, l.monitor, following, false
 	got.Next = urlName(l.to.url)
-	got.remark(fmt.Sprintf("following %s, named by %s", got.Next, l.source))
+	got.note(fmt.Sprintf("following %s, named by %s", got.Next, l.source))
 }
 
 // isElsewhere reports whether a 303 redirected the request for a status document to another document. A 303 in
@@ -324,7 +324,7 @@ func (s *step) started(ctx context.Context, got *response) {
 		}
 		s.findLink(ctx, got)
 	case isAmbiguous(got.code, c.Method):
-		got.remarkRedirect()
+		got.noteRedirect()
 	case mayHaveStarted(got.code):
 		got.Failure = fail(status.FailureMayHaveStarted, fmt.Sprintf("the operation may have started: "+
 			"the response to the start request is HTTP %d %s", got.code, http.StatusText(got.code)), nil)
@@ -346,11 +346,11 @@ func mayHaveStarted(code int) bool {
 	return code >= 500 && code != http.StatusNotImplemented && code != http.StatusHTTPVersionNotSupported
 }
 
-// remarkRedirect adds a remark that names the target of a redirect that was not followed. The user has to decide what to
+// noteRedirect adds a note that names the target of a redirect that was not followed. The user has to decide what to
 // do, because the target may be the new address, the result or a login page.
-func (a *response) remarkRedirect() {
+func (a *response) noteRedirect() {
 	if to, err := a.call.at.resolve(a.Header.Get("Location"), true); err == nil {
-		a.remark(fmt.Sprintf("the redirect leads to %s: if that is the new address, send the request there; "+
+		a.note(fmt.Sprintf("the redirect leads to %s: if that is the new address, send the request there; "+
 			"if that is the result or the status, wait for that URL", urlName(to.url)))
 	}
 }

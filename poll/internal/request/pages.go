@@ -56,7 +56,7 @@ func (c *client) pages(ctx context.Context, next call) *response {
 		addPage(whole, last)
 		seen[to.identity()] = n
 	}
-	whole.remark(fmt.Sprintf("not all of the list is kept: its pages are longer than %d bytes", c.MaxBody))
+	whole.note(fmt.Sprintf("not all of the list is kept: its pages are longer than %d bytes", c.MaxBody))
 	return whole
 }
 
@@ -107,7 +107,7 @@ func (c *client) page(ctx context.Context, next call) (a *response) {
 // requested. without changes page, and returns page.
 func (a *response) without(page *response, n int) *response {
 	page.call, page.unsent = a.call, a.unsent
-	page.Remarks, page.Page = append(a.Remarks, page.Remarks...), n
+	page.Hints, page.Page = append(a.Hints, page.Hints...), n
 	return page
 }
 
@@ -197,7 +197,7 @@ func (p *pager) after(ctx context.Context, c *client, a *response, n int) (locat
 	if member := meaning.ReadPage(a.Body, a.Header).Next(n); member != "" {
 		words := strings.TrimPrefix(missing.words+", and "+member+" names another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
-		f.Advice.Code = status.AdviceNext
+		f.Hints = []status.Hint{{Kind: status.HintNext}}
 		return location{}, f
 	}
 	// The expression for the next page may be misspelled. The Doubt is the only sign of that mistake.

@@ -176,8 +176,8 @@ func TestPagesMissing(t *testing.T) {
 		return replied("{}")
 	})})
 	for _, pages = range []int{2, 1} {
-		if o := s.Check(t.Context(), Attempt{}); len(o.Remarks) > 0 {
-			t.Errorf("%d pages: %s", pages, o.Remarks)
+		if o := s.Check(t.Context(), Attempt{}); len(o.Hints) > 0 {
+			t.Errorf("%d pages: %v", pages, o.Hints)
 		}
 	}
 }
@@ -222,7 +222,7 @@ func FuzzPages(f *testing.F) {
 		if requests > maxPages || o.Failure == nil && len(o.Pages) != requests-1 {
 			t.Errorf("%q and %q: %d requests, %d further pages, %v", link, other, requests, len(o.Pages), o.Failure)
 		}
-		if strings.Contains(reason(o)+strings.Join(o.Remarks, " "), "s3cret") {
+		if strings.Contains(reason(o)+fmt.Sprint(o.Hints), "s3cret") {
 			t.Errorf("%q and %q: a secret is said", link, other)
 		}
 	})

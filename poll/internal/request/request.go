@@ -157,7 +157,7 @@ type client struct {
 	from    string   // origin that sent memory.LastID
 	renewed []string // secrets that Refresh has returned, latest first, and then the userinfo of the URL
 	// withheld is the last origin that received a request without the credentials, as "scheme://host". unreported is
-	// true until a remark reports that origin.
+	// true until a note reports that origin.
 	withheld   string
 	unreported bool
 }
