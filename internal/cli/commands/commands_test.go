@@ -137,10 +137,10 @@ func checkBounds(t *testing.T, w read.Waits, seed uint64) {
 }
 
 // line returns a series of points with x = 1, 2, 3 ...
-func line(name string, ys ...float64) Series {
-	s := Series{Name: name}
+func line(name string, ys ...float64) series {
+	s := series{Name: name}
 	for i, y := range ys {
-		s.Points = append(s.Points, Point{X: float64(i + 1), Y: y})
+		s.Points = append(s.Points, point{X: float64(i + 1), Y: y})
 	}
 	return s
 }
@@ -164,25 +164,25 @@ func texts(t *testing.T, svg []byte) []string {
 	}
 }
 
-func TestSVG(t *testing.T) {
-	seconds := Axis{Name: "time", Seconds: true}
+func TestPicture(t *testing.T) {
+	seconds := axis{Name: "time", seconds: true}
 	tests := []struct {
 		name string
-		plot Plot
+		plot plot
 		want []string
 	}{
-		{"one series", Plot{Title: "a < b & c", X: Axis{Name: "n"}, Series: []Series{line("", 10, 20, 30, 40)}},
+		{"one series", plot{Title: "a < b & c", X: axis{Name: "n"}, Series: []series{line("", 10, 20, 30, 40)}},
 			[]string{"a < b & c", "0", "0.5", "1", "1.5", "2", "2.5", "3", "3.5", "4", "0", "5", "10", "15", "20", "25", "30", "35", "40", "n"}},
-		{"seconds, with a legend", Plot{Y: seconds, Series: []Series{line("x", 60, 200), line("y", 90, 300)}},
+		{"seconds, with a legend", plot{Y: seconds, Series: []series{line("x", 60, 200), line("y", 90, 300)}},
 			[]string{"0", "0.5", "1", "1.5", "2", "0s", "1m", "2m", "3m", "4m", "5m", "time", "x", "y"}},
-		{"far apart", Plot{Y: seconds, Series: []Series{line("x", 0, 1), line("y", 2, 1e6)}},
+		{"far apart", plot{Y: seconds, Series: []series{line("x", 0, 1), line("y", 2, 1e6)}},
 			[]string{"0", "0.5", "1", "1.5", "2", "1s", "10s", "1m40s", "16m40s", "2h47m", "1d4h", "11d14h", "time", "x", "y"}},
-		{"all zero", Plot{Series: []Series{line("", 0)}},
+		{"all zero", plot{Series: []series{line("", 0)}},
 			[]string{"0", "0.2", "0.4", "0.6", "0.8", "1", "0", "0.2", "0.4", "0.6", "0.8", "1"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := gocmp.Diff(test.want, texts(t, SVG(test.plot))); diff != "" {
+			if diff := gocmp.Diff(test.want, texts(t, picture(test.plot))); diff != "" {
 				t.Errorf("texts (-want +have):\n%s", diff)
 			}
 		})
@@ -190,8 +190,8 @@ func TestSVG(t *testing.T) {
 }
 
 // The axes end in the corners of the chart.
-func TestSVG_positions(t *testing.T) {
-	svg := string(SVG(Plot{Series: []Series{{Points: []Point{{0, 0}, {5, 1}, {10, 4}}}}}))
+func TestPicture_positions(t *testing.T) {
+	svg := string(picture(plot{Series: []series{{Points: []point{{0, 0}, {5, 1}, {10, 4}}}}}))
 	if want := `points="100.0,490.0 430.0,380.0 760.0,50.0 "`; !strings.Contains(svg, want) {
 		t.Errorf("no %s in\n%s", want, svg)
 	}

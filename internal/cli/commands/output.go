@@ -52,7 +52,7 @@ const (
 type answer struct {
 	columns []column
 	below   string // text below the table
-	plots   []Plot
+	plots   []plot
 }
 
 // A column is a column of an answer's table.
@@ -84,7 +84,7 @@ func (a answer) write(ctx context.Context, l *argv.Line, o *output) error {
 	if o.svg == "" {
 		return err
 	}
-	if bad := system.WriteFile(o.svg, SVG(a.plots...)); bad != nil {
+	if bad := system.WriteFile(o.svg, picture(a.plots...)); bad != nil {
 		err = errors.Join(err, fmt.Errorf("write --svg %s: %w", o.svg, bad))
 	}
 	return err

@@ -100,7 +100,7 @@ func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 	q.bound(defaultCompare, 0)
 	var all []row
 	var names []string // the strategy of each row
-	var lines []Series
+	var lines []series
 	for _, name := range q.compared {
 		q.waits.Strategy = name
 		rows, err := q.rows(q.resolved().Schedules())
@@ -108,7 +108,7 @@ func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 			return a, err
 		}
 		all, names = append(all, rows...), append(names, slices.Repeat([]string{name}, len(rows))...)
-		lines = append(lines, series(name, rows, startOf))
+		lines = append(lines, seriesOf(name, rows, startOf))
 	}
 	a = timetable("growth of the strategies, base "+asFlag(q.resolved().Base), all, lines...)
 	strategy := columnOf("strategy", "strategy", names, func(name string) (string, any) { return name, name })
@@ -124,12 +124,12 @@ func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	lines := []Series{series(w.Strategy, rows, startOf)}
+	lines := []series{seriesOf(w.Strategy, rows, startOf)}
 	if jittered(rows) {
-		lines = []Series{
-			series("latest", rows, func(r row) time.Duration { return r.Latest }),
-			series("earliest", rows, func(r row) time.Duration { return r.Earliest }),
-			series("mean", rows, startOf),
+		lines = []series{
+			seriesOf("latest", rows, func(r row) time.Duration { return r.Latest }),
+			seriesOf("earliest", rows, func(r row) time.Duration { return r.Earliest }),
+			seriesOf("mean", rows, startOf),
 		}
 	}
 	a = timetable("when the attempts start: "+describe(w), rows, lines...)
@@ -154,7 +154,7 @@ func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 		return a, err
 	}
 	name := term.Line(q.past.Learn)
-	a = timetable("the attempts of the next run of "+name, rows, series("attempts", rows, startOf))
+	a = timetable("the attempts of the next run of "+name, rows, seriesOf("attempts", rows, startOf))
 	a.below = fmt.Sprintf("\nlearned from %s of %s, half of which take less than %s\n",
 		words.Count(m.Runs(), "run"), name, words.Duration(m.Quantile(0.5).Round(time.Millisecond)))
 	alive, before := max(1-m.Done(m.Age(0)), math.SmallestNonzeroFloat64), 0.0
@@ -200,9 +200,9 @@ func (q *scheduleQuery) totals(rows []row) string {
 
 // timetable returns a table and a chart of attempts. The text for people shows the minimum and maximum of each
 // wait only if the waits are random.
-func timetable(title string, rows []row, series ...Series) (a answer) {
-	y := Axis{Name: "time since the start", Seconds: true}
-	a.plots = []Plot{{Title: title, X: Axis{Name: "attempt"}, Y: y, Series: series}}
+func timetable(title string, rows []row, lines ...series) (a answer) {
+	y := axis{Name: "time since the start", seconds: true}
+	a.plots = []plot{{Title: title, X: axis{Name: "attempt"}, Y: y, Series: lines}}
 	a.columns = []column{columnOf("attempt", "attempt", rows, func(r row) (string, any) { return strconv.Itoa(r.Attempt), r.Attempt })}
 	times := func(heading, seconds, key string, of func(row) time.Duration) {
 		if strings.HasPrefix(key, "wait_m") && !jittered(rows) {
@@ -223,10 +223,10 @@ func jittered(rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.Min != r.Max })
 }
 
-func series(name string, rows []row, of func(row) time.Duration) Series {
-	s := Series{Name: name}
+func seriesOf(name string, rows []row, of func(row) time.Duration) series {
+	s := series{Name: name}
 	for _, r := range rows {
-		s.Points = append(s.Points, Point{X: float64(r.Attempt), Y: words.InSeconds(of(r))})
+		s.Points = append(s.Points, point{X: float64(r.Attempt), Y: words.InSeconds(of(r))})
 	}
 	return s
 }

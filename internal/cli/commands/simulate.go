@@ -150,15 +150,15 @@ func stopped(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
 
 // plots returns a chart of the work and a chart of the time, each against the number of clients. The work is the
 // quantity in the model's publication: retries for ModelQueue, and calls for ModelOCC.
-func (q *simulation) plots(found []simulate.Result) []Plot {
-	title, x := "contention, model "+string(q.Model)+": ", Axis{Name: "clients"}
-	work := Plot{Title: title + "work", X: x, Y: Axis{Name: "retries"}}
+func (q *simulation) plots(found []simulate.Result) []plot {
+	title, x := "contention, model "+string(q.Model)+": ", axis{Name: "clients"}
+	work := plot{Title: title + "work", X: x, Y: axis{Name: "retries"}}
 	if q.Model == simulate.ModelOCC {
 		work.Y.Name = "calls"
 	}
-	time := Plot{Title: title + "time until all are done", X: x, Y: Axis{Name: "time", Seconds: true}}
+	time := plot{Title: title + "time until all are done", X: x, Y: axis{Name: "time", seconds: true}}
 	for _, a := range q.Algorithms {
-		works, times := Series{Name: a.Name}, Series{Name: a.Name}
+		works, times := series{Name: a.Name}, series{Name: a.Name}
 		for _, r := range found {
 			if r.Algorithm != a.Name || stopped(r) { // the counts of a stopped trial are meaningless
 				continue
@@ -167,10 +167,10 @@ func (q *simulation) plots(found []simulate.Result) []Plot {
 			if q.Model == simulate.ModelOCC {
 				count = r.Calls
 			}
-			works.Points = append(works.Points, Point{X: clients, Y: count})
-			times.Points = append(times.Points, Point{X: clients, Y: r.Time / 1000})
+			works.Points = append(works.Points, point{X: clients, Y: count})
+			times.Points = append(times.Points, point{X: clients, Y: r.Time / 1000})
 		}
 		work.Series, time.Series = append(work.Series, works), append(time.Series, times)
 	}
-	return []Plot{work, time}
+	return []plot{work, time}
 }
