@@ -265,7 +265,7 @@ func page(t *testing.T, name string) string {
 
 func TestFolded(t *testing.T) {
 	page := "# Title of a page\n\nA paragraph of two\nlines, which is longer.\n\n- an item, which goes on\n  below\n- another\n\n" +
-		"| a | b |\n|---|:--|\n| `x` | a \\| cell |\n\nthe last paragraph\n\n```\ncode that stays as it is\n\n```\n"
+		"| a | b |\n|---|:--|\n| `x` | a \\| cell |\n\nthe last paragraph\n\n```\ncode that stays as it is\n\n```\n\n    more code\n    on two lines, as it is\n"
 	want := `# Title of a page
 
 A paragraph of two
@@ -284,6 +284,9 @@ the last paragraph
 
 code that stays as it is
 
+
+    more code
+    on two lines, as it is
 `
 	if have := folded(page, 18); have != want {
 		t.Errorf("have\n%s\nwant\n%s", have, want)

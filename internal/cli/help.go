@@ -272,21 +272,22 @@ func lend(p run.Host, c *exec.Cmd, text string) bool {
 // pageWidth is the maximum width of a page in columns. Longer lines are hard to read.
 const pageWidth = 110
 
-// folded returns a Markdown page with its paragraphs wrapped to the given number of columns. It does not change
-// the line breaks in code and tables.
+// folded returns a Markdown page with its paragraphs and list items wrapped to the given number of columns. It does
+// not change the line breaks in code and tables. It indents the later lines of a list item to align with the first.
 func folded(page string, columns int) string {
-	var text, paragraph []string
-	isCode := false
+	var text []string
+	paragraph, isCode := "", false
 	end := func() {
-		if paragraph != nil {
-			text = append(text, wrapped(strings.Join(paragraph, " "), columns)...)
+		marker := len(paragraph) - len(strings.TrimLeft(paragraph, "- 0123456789."))
+		if paragraph != "" {
+			text = append(text, term.Fold(paragraph, columns, strings.Repeat(" ", marker))...)
 		}
-		paragraph = nil
+		paragraph = ""
 	}
 	for line := range strings.Lines(page) {
 		line = strings.TrimRightFunc(line, unicode.IsSpace)
 		isFence := strings.HasPrefix(strings.TrimSpace(line), "```")
-		isKept := isCode || line == "" || strings.HasPrefix(line, "|")
+		isKept := isCode || line == "" || strings.HasPrefix(line, "|") || strings.HasPrefix(line, "    ")
 		if isFence || isKept || strings.HasPrefix(line, "#") || strings.HasPrefix(strings.TrimSpace(line), "- ") {
 			end()
 		}
@@ -295,22 +296,12 @@ func folded(page string, columns int) string {
 			isCode = !isCode
 		case isKept:
 			text = append(text, line)
+		case paragraph == "":
+			paragraph = line
 		default:
-			paragraph = append(paragraph, line)
+			paragraph += " " + strings.TrimSpace(line)
 		}
 	}
 	end()
 	return strings.Join(text, "\n") + "\n"
-}
-
-// wrapped splits a paragraph into lines of at most the given number of columns, broken between words. It indents
-// the later lines of a list item to align with the item's first word.
-func wrapped(paragraph string, columns int) []string {
-	words := strings.Fields(paragraph)
-	indent := paragraph[:len(paragraph)-len(strings.TrimLeft(paragraph, " "))]
-	below := indent
-	if slices.Contains([]string{"-", "1.", "2.", "3.", "4.", "5.", "6."}, words[0]) {
-		below += strings.Repeat(" ", len(words[0])+1)
-	}
-	return term.Fold(indent+strings.Join(words, " "), columns, below)
 }
