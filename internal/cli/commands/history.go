@@ -15,10 +15,14 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// recall returns the model that is learned from the past runs that --learn names. If no past runs exist, the
-// result depends on the origin of the name. For a name on the command line, recall returns a usage error. For a
-// name from an environment variable, it returns nil: the command then continues without a model, as a wait would.
+// recall returns the model that is learned from the past runs that --learn names, or nil without --learn. If no
+// past runs exist, the result depends on the origin of the name. For a name on the command line, recall returns a
+// usage error. For a name from an environment variable, it returns nil: the command then continues without a model,
+// as a wait would.
 func recall(f learn.Flags, l *argv.Line, s *term.Streams, w read.Waits) (*fit.Model, error) {
+	if f.Learn == "" {
+		return nil, nil
+	}
 	saved, err := f.Store(l)
 	if err != nil {
 		return nil, err

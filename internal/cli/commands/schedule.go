@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	fit "github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/read"
 	"github.com/pollcli/poll/internal/learn"
@@ -68,15 +69,23 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 		immediate:    q.waits.AtOnce(),
 		initialDelay: q.waits.InitialDelay,
 	}
-	show := q.attempts
+	if q.bounded() && q.table.attempts == 0 && q.table.timeout == 0 {
+		return argv.Usagef("the table would have no end: give --attempts or --timeout")
+	}
+	model, err := recall(q.past, l, q.streams, q.waits)
+	if err != nil {
+		return err
+	}
+	var a answer
 	switch {
 	case q.compared != nil:
-		show = q.comparison
-	case q.past.Learn != "":
-		show = q.learned
+		a = q.comparison()
+	case model != nil:
+		a = q.learned(model)
+	default:
+		a = q.attempts()
 	}
-	a, err := show(l)
-	if err = cmp.Or(err, q.output.check()); err != nil {
+	if err = cmp.Or(checkLength(len(a.columns[0].texts)), q.output.check()); err != nil {
 		return err
 	}
 	return a.write(ctx, l, &q.output)
@@ -96,34 +105,28 @@ func (q *scheduleQuery) resolved() read.Waits {
 }
 
 // comparison returns a table with the attempts of several strategies.
-func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
+func (q *scheduleQuery) comparison() answer {
 	q.bound(defaultCompare, 0)
 	var all []row
 	var names []string // the strategy of each row
 	var lines []series
 	for _, name := range q.compared {
 		q.waits.Strategy = name
-		rows, err := q.rows(q.resolved().Schedules())
-		if err != nil {
-			return a, err
-		}
+		rows := q.rows(q.resolved().Schedules())
 		all, names = append(all, rows...), append(names, slices.Repeat([]string{name}, len(rows))...)
 		lines = append(lines, seriesOf(name, rows, startOf))
 	}
-	a = timetable("growth of the strategies, base "+asFlag(q.resolved().Base), all, lines...)
+	a := timetable("growth of the strategies, base "+asFlag(q.resolved().Base), all, lines...)
 	strategy := columnOf("strategy", "strategy", names, func(name string) (string, any) { return name, name })
 	a.columns = slices.Insert(a.columns, 0, strategy)
-	return a, nil
+	return a
 }
 
 // attempts returns a table with the attempts of a wait.
-func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
+func (q *scheduleQuery) attempts() answer {
 	q.bound(defaultRows, read.DefaultTimeout)
 	w := q.resolved()
-	rows, err := q.rows(w.Schedules())
-	if err != nil {
-		return a, err
-	}
+	rows := q.rows(w.Schedules())
 	lines := []series{seriesOf(w.Strategy, rows, startOf)}
 	if jittered(rows) {
 		lines = []series{
@@ -132,29 +135,19 @@ func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
 			seriesOf("mean", rows, startOf),
 		}
 	}
-	a = timetable("when the attempts start: "+describe(w), rows, lines...)
+	a := timetable("when the attempts start: "+describe(w), rows, lines...)
 	a.below = q.totals(rows)
-	return a, nil
+	return a
 }
 
-// learned returns a table with the attempts of a schedule that is learned from past runs. For each attempt, the
+// learned returns a table with the attempts of a schedule that the model m has learned from past runs. For each attempt, the
 // table shows the probability that this attempt is the first to find the run ended. If the run has already
 // started, that is the probability for a run that has not ended yet.
-func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
-	m, err := recall(q.past, l, q.streams, q.waits)
-	if err != nil {
-		return a, err
-	}
-	if m == nil {
-		return q.attempts(l)
-	}
+func (q *scheduleQuery) learned(m *fit.Model) answer {
 	q.bound(defaultRows, max(1, m.Quantile(0.95)-m.Age(0))) // 95% of the runs end within this time
-	rows, err := q.rows(q.waits.Learned(m, nil))
-	if err != nil {
-		return a, err
-	}
+	rows := q.rows(q.waits.Learned(m, nil))
 	name := term.Line(q.past.Learn)
-	a = timetable("the attempts of the next run of "+name, rows, seriesOf("attempts", rows, startOf))
+	a := timetable("the attempts of the next run of "+name, rows, seriesOf("attempts", rows, startOf))
 	a.below = fmt.Sprintf("\nlearned from %s of %s, half of which take less than %s\n",
 		words.Count(m.Runs(), "run"), name, words.Duration(m.Quantile(0.5).Round(time.Millisecond)))
 	alive, before := max(1-m.Done(m.Age(0)), math.SmallestNonzeroFloat64), 0.0
@@ -165,15 +158,12 @@ func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	}
 	chance := func(p float64) (string, any) { return fmt.Sprintf("%.1f%%", 100*p), math.Round(1e4*p) / 1e4 }
 	a.columns = append(a.columns, columnOf("sees the end", "sees", each, chance), columnOf("by then", "seen", all, chance))
-	return a, nil
+	return a
 }
 
 // rows returns the attempts with the schedule s, which is the first result of [read.Waits.Schedules].
-func (q *scheduleQuery) rows(s, _ backoff.Schedule) ([]row, error) {
+func (q *scheduleQuery) rows(s, _ backoff.Schedule) []row {
 	t := q.table
-	if t.attempts == 0 && t.timeout == 0 {
-		return nil, argv.Usagef("the table would have no end: give --attempts or --timeout")
-	}
 	t.schedule, t.rand = s, q.waits.Rand(0)
 	return t.rows()
 }
@@ -317,14 +307,11 @@ func (t *tuning) text() (string, error) {
 		return "", err
 	}
 	until := cmp.Or(t.until, t.at, read.DefaultTimeout)
-	rows, err := table{schedule: backoff.Exponential{Base: t.base, Factor: factor}, timeout: until, further: 2}.rows()
-	if err != nil {
+	rows := table{schedule: backoff.Exponential{Base: t.base, Factor: factor}, timeout: until, further: 2}.rows()
+	if err := checkLength(len(rows)); err != nil {
 		return "", err
 	}
-	doubled, err := table{schedule: backoff.Exponential{Base: t.base}, timeout: until, further: 1}.rows()
-	if err != nil {
-		return "", err
-	}
+	doubled := table{schedule: backoff.Exponential{Base: t.base}, timeout: until, further: 1}.rows()
 	n, doubling := len(rows)-2, len(doubled)-1
 	meaning := "all waits are equal"
 	if factor != 1 {

@@ -31,11 +31,19 @@ type row struct {
 // maxRows limits the number of rows, so that a typing error in a flag does not use up the memory.
 const maxRows = 100_000
 
-// rows returns the rows of the table. It returns a usage error if there are more than maxRows rows.
-func (t table) rows() (rows []row, err error) {
+// checkLength returns a usage error if a table has more than maxRows rows.
+func checkLength(rows int) error {
+	if rows > maxRows {
+		return argv.Usagef("the table has more than %d rows", maxRows)
+	}
+	return nil
+}
+
+// rows returns the rows of the table. If there are more than maxRows rows, it returns only the first maxRows+1.
+func (t table) rows() (rows []row) {
 	r := row{At: t.initialDelay, Earliest: t.initialDelay, Latest: t.initialDelay}
 	waits := newSampler(t.schedule, t.rand)
-	for n := 0; t.attempts <= 0 || n < t.attempts; n++ {
+	for n := 0; (t.attempts <= 0 || n < t.attempts) && len(rows) <= maxRows; n++ {
 		r.Attempt = n + 1
 		if n > 0 || !t.immediate {
 			r.Wait, r.Min, r.Max = waits.next(n, r.At)
@@ -49,12 +57,9 @@ func (t table) rows() (rows []row, err error) {
 			}
 			t.further--
 		}
-		if len(rows) == maxRows {
-			return nil, argv.Usagef("the table has more than %d rows", maxRows)
-		}
 		rows = append(rows, r)
 	}
-	return rows, nil
+	return rows
 }
 
 // A sampler simulates the waits of many runs at the same time, to compute the mean of each wait.
