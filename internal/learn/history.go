@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -224,27 +223,21 @@ func (r Record) encode() []byte {
 }
 
 // decodeRecord returns the record in text, a line of the file. It returns an error if the line is not a valid
-// record.
+// record: if its outcome is unknown, if the end is missing, or if its times contradict each other.
 func decodeRecord(text []byte) (Record, error) {
 	var l recordLine
-	if err := json.Unmarshal(text, &l); err != nil {
-		return Record{}, errors.New("not a JSON object of a run")
-	}
-	r := Record{End: l.End, Lo: seconds(l.Lo), Hi: seconds(l.Hi), Outcome: l.Outcome}
-	return r, r.check()
-}
-
-// check returns an error if the outcome of r is unknown, if End is missing, or if its times contradict each other.
-func (r Record) check() error {
+	err := json.Unmarshal(text, &l)
 	switch {
-	case !r.Outcome.Finished() && r.Outcome != Timeout && r.Outcome != Interrupted:
-		return fmt.Errorf("unknown outcome %.20q", string(r.Outcome))
-	case r.End.IsZero():
-		return errors.New("end is missing")
-	case r.Lo < 0, r.Outcome.Finished() && r.Hi < r.Lo:
-		return fmt.Errorf("a run cannot be between %v and %v", r.Lo, r.Hi)
+	case err != nil:
+		err = errors.New("not a JSON object of a run")
+	case !l.Outcome.Finished() && l.Outcome != Timeout && l.Outcome != Interrupted:
+		err = fmt.Errorf("unknown outcome %.20q", string(l.Outcome))
+	case l.End.IsZero():
+		err = errors.New("end is missing")
+	case l.Lo < 0, l.Outcome.Finished() && l.Hi < l.Lo:
+		err = fmt.Errorf("a run cannot be between %gs and %gs", l.Lo, l.Hi)
 	}
-	return nil
+	return Record{End: l.End, Lo: words.Nanoseconds(l.Lo * 1e9), Hi: words.Nanoseconds(l.Hi * 1e9), Outcome: l.Outcome}, err
 }
 
 // parse returns the records in text. It also returns the number of invalid lines, which it skips, and as reason
@@ -267,15 +260,6 @@ func parse(text []byte) (records []Record, skipped int, reason error) {
 		}
 	}
 	return records, skipped, reason
-}
-
-// seconds converts a number of seconds to a duration. If s is outside the range of durations, it returns the
-// nearest duration.
-func seconds(s float64) time.Duration {
-	if ns := math.Round(s * 1e9); ns < math.MaxInt64 {
-		return time.Duration(max(ns, math.MinInt64))
-	}
-	return math.MaxInt64
 }
 
 // A Past contains the past runs of an operation, and the model that was learned from these runs.
