@@ -13,6 +13,7 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // A jsonEvent is a line of --progress json. An event of a target has the keys v, event, target, attempt and
@@ -260,10 +261,10 @@ func (v *view) summary(s *poll.Summary, targets []TargetResult, winner *TargetRe
 }
 
 // setValue sets the value of --print. It does nothing if values is empty.
-func (c *contentJSON) setValue(values []Value) {
+func (c *contentJSON) setValue(values []expr.Value) {
 	var all []json.RawMessage
 	for _, v := range values {
-		all = append(all, v.JSON)
+		all = append(all, json.RawMessage(cmp.Or(v.Raw, "null")))
 	}
 	if len(all) == 1 {
 		c.Value = all[0]

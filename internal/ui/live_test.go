@@ -237,7 +237,7 @@ func TestGroupLive_background(t *testing.T) {
 
 // On a terminal that stdout shares, values stand above the status lines, and other results are in the table only.
 func TestGroupLive_sharedStdout(t *testing.T) {
-	for name, out := range map[string]Output{"value": {PerTarget: true, Print: printed("a value", `1`)}, "none": {PerTarget: true}} {
+	for name, out := range map[string]Output{"value": {PerTarget: true, Print: printed(`"a value"`)}, "none": {PerTarget: true}} {
 		synctest.Test(t, func(t *testing.T) {
 			m := newTerminal(t, 300, 50)
 			s := m.streams()

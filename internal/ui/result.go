@@ -12,30 +12,23 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // An Output configures the output of a run on stdout.
 type Output struct {
 	// Print contains a function for each --print, which evaluates the expression on the last response. The
 	// function's error names the expression if its value is missing or unknown. The error is a [*GivenUp] if the
-	// deadline or a signal prevented the evaluation. If Print is empty, the output is the response body.
-	Print []func(*status.Observation) (Value, error)
+	// deadline or a signal prevented the evaluation. The function may return a missing value without an error:
+	// the output contains an empty string for that value, and the JSON contains null. If Print is empty, the output
+	// is the response body.
+	Print []func(*status.Observation) (expr.Value, error)
 	JSON  bool // the output is one object that describes the outcome
 
 	// PerTarget prints a line for each of several targets when it ends, or with JSON a list of all targets. If
 	// PerTarget is false, one successful target is enough, and its result is printed as for a single wait.
 	PerTarget bool
 }
-
-// A Value is the value of a --print expression.
-type Value struct {
-	Text string // the printed form without a newline: the content of a string, or any other value as JSON
-	JSON []byte // the value as JSON
-}
-
-// Nothing returns the value of an expression without outputs. It is printed as an empty string, and is null in
-// JSON.
-func Nothing() Value { return Value{JSON: []byte("null")} }
 
 // A GivenUp reports that the deadline passed or a signal arrived before a value was evaluated.
 type GivenUp struct {
@@ -50,7 +43,7 @@ func (e *GivenUp) Error() string { return e.Cause.Error() }
 type Result struct {
 	Outcome poll.Outcome // the outcome of the run; ERROR if the run has succeeded but its result cannot be printed
 	output  Output
-	values  []Value // one for each function in Output.Print; nil after a failure
+	values  []expr.Value // one for each function in Output.Print; nil after a failure
 }
 
 // Evaluate evaluates the values to print. It must be called before the end of the run is reported: if a value of
@@ -73,12 +66,12 @@ func (out Output) Evaluate(o poll.Outcome) Result {
 
 // values returns the values of Print for the response obs. It returns an error if a value is missing, or if the
 // body should be printed but was truncated.
-func (out Output) values(obs *status.Observation) ([]Value, error) {
+func (out Output) values(obs *status.Observation) ([]expr.Value, error) {
 	isCut := obs.Truncated && (!obs.StdoutOpen || obs.Size > int64(len(obs.Body)))
 	if isCut && obs.Failure == nil && out.printsBody() {
 		return nil, fmt.Errorf("its response of %d bytes is longer than the %d that are kept", obs.Size, len(obs.Body))
 	}
-	var values []Value
+	var values []expr.Value
 	for _, print := range out.Print {
 		v, err := print(obs)
 		if err != nil {
@@ -114,15 +107,15 @@ func (r Result) answer(isTerminal bool) []byte {
 		return append(bytes.TrimSuffix(slices.Clip(o.Observation.Body), []byte("\n")), '\n')
 	case len(values) == 0:
 		return o.Observation.Body
-	case len(values) == 1 && values[0].Text == "" && string(values[0].JSON) == "null":
+	case len(values) == 1 && !values[0].Exists():
 		return nil
 	case len(values) == 1 && !r.output.PerTarget:
-		return []byte(values[0].Text + "\n")
+		return []byte(values[0].Text() + "\n")
 	}
 	escaped := strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 	var texts []string
 	for _, v := range values {
-		text := escaped.Replace(v.Text)
+		text := escaped.Replace(v.Text())
 		if isTerminal {
 			text = term.Line(text)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 func success(o *status.Observation) poll.Outcome {
@@ -25,10 +26,13 @@ func success(o *status.Observation) poll.Outcome {
 func writeResult(s *term.Streams, r Result) error { return New(Config{Streams: s}).WriteResult(r, 0) }
 
 // A printer is what Output.Print holds.
-type printer = func(*status.Observation) (Value, error)
+type printer = func(*status.Observation) (expr.Value, error)
 
-func printed(text, json string) []printer {
-	return []printer{func(*status.Observation) (Value, error) { return Value{Text: text, JSON: []byte(json)}, nil }}
+// printed returns a printer of the JSON value text, or of a missing value if text is "".
+func printed(text string) []printer {
+	x, _ := expr.CompileValue(".")
+	value := x.Eval(&expr.Env{Doc: expr.NewDoc([]byte(text))}).Value()
+	return []printer{func(*status.Observation) (expr.Value, error) { return value, nil }}
 }
 
 func TestResult_jsonBody(t *testing.T) {
@@ -93,13 +97,13 @@ func TestTimeline(t *testing.T) {
 
 // Columns are sanitized for a terminal, and only there. What --print gives nothing for has no line.
 func TestResults_columnsOnTerminal(t *testing.T) {
-	result := Output{PerTarget: true, Print: append(printed("\x1b]0;x\a\t1", `""`), printed("b", `"b"`)...)}.
+	result := Output{PerTarget: true, Print: append(printed(`"\u001b]0;x\u0007\t1"`), printed(`"b"`)...)}.
 		Evaluate(success(httpAnswer(200, "{}")))
 	for isTerminal, want := range map[bool]string{true: `\x1b]0;x\x07\t1` + "\tb\n", false: "\x1b]0;x\a\\t1\tb\n"} {
 		s, stdout, _ := term.Buffers("")
 		s.OutIsTerminal = isTerminal
 		r := New(Config{Streams: s, Face: None, Goal: "all"})
-		nothing := Output{PerTarget: true, Print: printed("", "null")}.Evaluate(success(httpAnswer(200, "{}")))
+		nothing := Output{PerTarget: true, Print: printed("")}.Evaluate(success(httpAnswer(200, "{}")))
 		if err := errors.Join(r.WriteTarget(1, nothing, 0), r.WriteTarget(2, result, 0)); err != nil || stdout.String() != want {
 			t.Errorf("terminal %v: have %q, want %q: %v", isTerminal, stdout, want, err)
 		}

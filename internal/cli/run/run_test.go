@@ -217,8 +217,8 @@ func TestPrinted_givenUp(t *testing.T) {
 		if given, ok := errors.AsType[*ui.GivenUp](err); !ok || given.Ending != want || !errors.Is(err, cause) && !errors.Is(given.Cause, cause) {
 			t.Errorf("%v: have %v, want %v", cause, err, want)
 		}
-		out := ui.Output{Print: []func(*status.Observation) (ui.Value, error){
-			func(o *status.Observation) (ui.Value, error) { return printed(ctx, e, o) },
+		out := ui.Output{Print: []func(*status.Observation) (expr.Value, error){
+			func(o *status.Observation) (expr.Value, error) { return printed(ctx, e, o) },
 		}}
 		result := out.Evaluate(poll.Outcome{Ending: poll.Succeeded, Status: status.Success, Observation: o})
 		if have := outcomeCode(result.Outcome); result.Outcome.Status != status.NotReady || have == ExitError || have == ExitSuccess {

@@ -117,7 +117,7 @@ func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
 		return err
 	})
 	for _, e := range values {
-		w.output.Print = append(w.output.Print, func(o *status.Observation) (ui.Value, error) {
+		w.output.Print = append(w.output.Print, func(o *status.Observation) (expr.Value, error) {
 			inTime, cancel := w.withDeadline(ctx)
 			defer cancel()
 			return printed(inTime, e, o)
@@ -127,8 +127,8 @@ func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
 }
 
 // printed returns the value of the expression e for the observation o. A missing or unknown value is an error. As
-// an exception, a jq expression without outputs returns [ui.Nothing].
-func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value, error) {
+// an exception, the missing value of a jq expression without outputs is not an error.
+func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (expr.Value, error) {
 	env := status.Environment(o)
 	env.Context = ctx
 	result := e.Eval(env)
@@ -137,19 +137,16 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value
 		if _, over := errors.AsType[*timeoutError](cause); over {
 			ending = poll.TimedOut
 		}
-		return ui.Value{}, &ui.GivenUp{Ending: ending, Cause: fmt.Errorf("--print %s: %w", e, cause)}
+		return expr.Value{}, &ui.GivenUp{Ending: ending, Cause: fmt.Errorf("--print %s: %w", e, cause)}
 	}
 	value := result.Value()
-	switch {
-	case value.Exists():
-	case strings.HasPrefix(e.String(), "jq:") && value.Reason == "the program returns no value": // as with jq's "empty", which is deliberate
-		return ui.Nothing(), nil
-	default:
+	isEmpty := strings.HasPrefix(e.String(), "jq:") && value.Reason == "the program returns no value" // as with jq's "empty", which is deliberate
+	if !value.Exists() && !isEmpty {
 		near, others := result.Explain().Hints()
 		words := slices.Concat([]string{value.Reason}, near, others)
-		return ui.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(words, "; hint: "))
+		return expr.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(words, "; hint: "))
 	}
-	return ui.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
+	return value, nil
 }
 
 // openLog opens the job log, and sets the targets to the states that the log holds from an earlier run. It returns
