@@ -37,6 +37,17 @@ type entry struct {
 	State poll.State `json:"state"`
 }
 
+// A subject identifies the target or the element that an entry is about.
+type subject struct{ id, key string }
+
+// subject returns the subject of the entry. The key is "" for a target.
+func (e entry) subject() subject {
+	if e.Key == nil {
+		return subject{id: e.ID}
+	}
+	return subject{e.ID, *e.Key}
+}
+
 // kind returns "start" if a start request is about to be sent, "end" if the target has ended, and "wait"
 // otherwise.
 func (e entry) kind() string {
@@ -65,9 +76,9 @@ type file struct {
 	unlock func() error
 
 	mu     sync.Mutex
-	newest map[string]map[string]entry // the newest entries by ID, then by key, which is "" for a target
-	size   int64                       // the length of all complete lines in bytes
-	err    error                       // why a line could not be written; no further lines are written then
+	newest map[subject]entry
+	size   int64 // the length of all complete lines in bytes
+	err    error // why a line could not be written; no further lines are written then
 }
 
 // openFile opens the job log at path. It creates the file if it does not exist. If the file is not a job log, or
@@ -77,7 +88,7 @@ func openFile(path string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{path: path, file: opened, newest: make(map[string]map[string]entry)}
+	f := &file{path: path, file: opened, newest: make(map[subject]entry)}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if f.unlock, err = system.Lock(ctx, path); err == nil {
@@ -124,7 +135,7 @@ func (f *file) syncName() {
 
 // past returns the newest entry of the target with the given ID, and whether there is such an entry.
 func (f *file) past(id string) (e entry, known bool) {
-	e, known = f.newest[id][""]
+	e, known = f.newest[subject{id: id}]
 	return e, known && e.Key == nil
 }
 
@@ -159,26 +170,14 @@ func (f *file) write(e entry) {
 	}
 	if f.err = err; err == nil {
 		f.size += int64(len(text)) + 1
-		f.keep(e)
+		f.newest[e.subject()] = e
 	}
 }
 
 // isStale reports whether e is the state of a target before its newest start request in the file, or before the
 // response to that request. Such a state must not replace the newer entry, because the operation may have started.
 func (f *file) isStale(e entry) bool {
-	return e.Key == nil && !e.State.Ended() && e.State.Sent < f.newest[e.ID][""].starts()
-}
-
-// keep makes e the newest entry of its target or element.
-func (f *file) keep(e entry) {
-	key := ""
-	if e.Key != nil {
-		key = *e.Key
-	}
-	if f.newest[e.ID] == nil {
-		f.newest[e.ID] = make(map[string]entry)
-	}
-	f.newest[e.ID][key] = e
+	return e.Key == nil && !e.State.Ended() && e.State.Sent < f.newest[e.subject()].starts()
 }
 
 // problem returns an error if a later run would not find all entries, and otherwise nil.
@@ -216,11 +215,9 @@ func (f *file) compact() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	text, err := []byte(header), cmp.Or(f.err, f.lost())
-	for _, entries := range f.newest {
-		for _, e := range entries {
-			line, problem := json.Marshal(e)
-			text, err = append(append(text, line...), '\n'), cmp.Or(err, problem)
-		}
+	for _, e := range f.newest {
+		line, problem := json.Marshal(e)
+		text, err = append(append(text, line...), '\n'), cmp.Or(err, problem)
 	}
 	if err != nil || int64(len(text)) > f.size/2 {
 		return
@@ -295,7 +292,7 @@ func (f *file) take(text []byte) error {
 		return fmt.Errorf("a line for %.20q that makes no sense", e.Event)
 	}
 	if !f.isStale(e) {
-		f.keep(e)
+		f.newest[e.subject()] = e
 	}
 	return nil
 }

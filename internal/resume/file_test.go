@@ -92,8 +92,10 @@ func allKnown(l *file) map[string]entry {
 			add(id, e)
 		}
 	}
-	for key, e := range l.newest["of"] {
-		add("of/"+key, e)
+	for s, e := range l.newest {
+		if s.id == "of" {
+			add("of/"+s.key, e)
+		}
 	}
 	return all
 }

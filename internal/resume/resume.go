@@ -174,15 +174,19 @@ func (l *Log) restore(t Target) {
 		}
 		return
 	}
-	past, keys := l.file.newest[l.elements], p.Elements.Known
-	if keys == nil {
-		keys = slices.Collect(maps.Keys(past))
-	}
 	p.Elements.Resumed, p.Elements.Past = true, make(map[string]poll.State)
 	succeeded := *p.Elements
 	succeeded.Past, succeeded.Known = make(map[string]poll.State), nil
+	keys := p.Elements.Known
+	if keys == nil {
+		for s := range l.file.newest {
+			if s.id == l.elements {
+				keys = append(keys, s.key)
+			}
+		}
+	}
 	for _, key := range keys {
-		e, isKnown := past[key]
+		e, isKnown := l.file.newest[subject{l.elements, key}]
 		if !isKnown {
 			continue
 		}
@@ -222,9 +226,8 @@ func (l *Log) startedOthers() bool {
 	for _, id := range l.ids {
 		mine[id] = true
 	}
-	for id := range l.file.newest {
-		e, isKnown := l.file.past(id)
-		if isKnown && !mine[id] && e.starts() > 0 && (!e.State.Ended() || l.elements != "") {
+	for _, e := range l.file.newest {
+		if e.Key == nil && !mine[e.ID] && e.starts() > 0 && (!e.State.Ended() || l.elements != "") {
 			return true
 		}
 	}
