@@ -69,10 +69,10 @@ func (a Attempt) message() func(status.Observation) (enough bool) {
 	return a.Message
 }
 
-// check runs one attempt, evaluates its response, and reports a rejected request or a quota to the limiter. If
-// the result of the operation is in another document, the first request for it belongs to the same attempt. If
-// the wait succeeds, check also calls Finalize.
-func (l *loop) check(w *wait, pace *paced) {
+// attempt makes one attempt of w, evaluates its response, and reports a rejected request or a quota to the limiter.
+// If the result of the operation is in another document, the first request for the result belongs to the same
+// attempt. If the wait succeeds, attempt also calls Finalize.
+func (l *loop) attempt(w *wait, pace *paced) {
 	w.check(pace)
 	if took := w.last.took; w.result != nil && w.toResult() {
 		w.check(pace)
@@ -80,7 +80,7 @@ func (l *loop) check(w *wait, pace *paced) {
 	}
 	w.noteEvidence() // before the events are emitted, because their States include the evidence
 	if pace != nil {
-		w.Limit = cmp.Or(pace.feedBack(w.origin.name, w.last.observation, w.last.verdict), w.Limit)
+		w.Pause = cmp.Or(pace.feedBack(w.origin.name, w.last.observation, w.last.verdict), w.Pause)
 	}
 	if w.p.Finalize == nil {
 		return
@@ -191,18 +191,18 @@ func (w *wait) ended(ctx context.Context, o *status.Observation) {
 // report into a failure. This happens if a probe around an HTTP drops Report.Next or checks the HTTP twice.
 func (w *wait) follow(r *Report, limits *limits) {
 	if w.result = r.Result; r.Next != nil {
-		if w.use(r.Next); w.operation == nil { // a later run checks the operation again before it fetches the result
+		if w.setProbe(r.Next); w.operation == nil { // a later run checks the operation again before it fetches the result
 			w.Position = r.Position
 		}
 	}
 	if _, isSent := limits.started.Load(w.planned.start); isSent && w.planned.Once {
-		w.use(impossible{w.planned.Name, errNotWrapped})
+		w.setProbe(failingProbe{w.planned.Name, errNotWrapped})
 		r.Failure = &status.Failure{Kind: status.FailureMayHaveStarted, Reason: errNotWrapped.Error(), Err: errNotWrapped}
 	}
 }
 
-// use makes p the probe of the next attempt, and reads p's plan.
-func (w *wait) use(p Probe) {
+// setProbe makes p the probe of the next attempt, and reads p's plan.
+func (w *wait) setProbe(p Probe) {
 	w.probe, w.planned = p, p.Plan()
 	w.countsLines = w.planned.lines && w.success.For <= 0 && !readsDocument(w.rules)
 }

@@ -179,8 +179,8 @@ func (w *wait) reason(o Outcome) string {
 // to which it belongs, has or may have started an operation, and no response has reported the operation's end.
 func (w *wait) isUnfinished() bool {
 	starter := w
-	if w.lead != nil {
-		starter = w.lead
+	if w.parent != nil {
+		starter = w.parent
 	}
 	hasStarted := starter.Starting || starter.Sent > 0 && !starter.Began.IsZero()
 	isReported := w.Ended() || w.decided() && (w.Status == status.Success || w.last.verdict.Concludes)
@@ -202,8 +202,8 @@ func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 		return *w.p.Past
 	}
 	s := w.State
-	if s.Limit.left(time.Now()) <= 0 {
-		s.Limit = nil
+	if s.Pause.left(time.Now()) <= 0 {
+		s.Pause = nil
 	}
 	isBroken := o.Cause != nil && w.hopeless == nil
 	if o.Ending == how && (how == Succeeded || how == Failed && !isBroken && !o.Unfinished) && !w.unsent {
@@ -212,7 +212,7 @@ func (w *wait) keptAtEnd(how Ending, o Outcome) State {
 			Messages: s.Messages, Heard: s.Heard,
 			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,
 		}
-		ended.Limit = s.Limit      // a pause that the origin requested applies to other targets, too
+		ended.Pause = s.Pause      // a pause that the origin requested applies to other targets, too
 		if o.Ending == Succeeded { // a later run may fetch the result again
 			ended.progress = s.progress
 			ended.LastAttempt, ended.Reserved = false, false

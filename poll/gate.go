@@ -249,7 +249,7 @@ func (p *paced) Done(origin string, o status.Observation) (again bool) {
 // feedBack tells the limiter about a rejected request, or about the quota that a response reports. It does so
 // for the origin that returned the response, and for the origin of the request unless a redirect led to another
 // origin. It returns the resulting pause of the origin, or nil if further requests may be sent.
-func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict) *limit {
+func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict) *pause {
 	h := meaning.Of(o)
 	refused := v.Status == status.Throttled || h.RefusedForLoad(o) // a rule cannot hide a refusal from the limiter
 	if o.Stopped() || !refused && o.Quota == nil {
@@ -273,7 +273,7 @@ func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict)
 			p.w.limiter.Done(name, f)
 		}
 	}
-	closed := &limit{Origin: cmp.Or(h.Origin, origin), At: time.Now(), Wait: f.closes(), Reason: f.Reason}
+	closed := &pause{Origin: cmp.Or(h.Origin, origin), At: time.Now(), Wait: f.closes(), Reason: f.Reason}
 	if closed.Origin == "" || closed.Wait <= 0 {
 		return nil
 	}

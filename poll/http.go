@@ -194,7 +194,7 @@ func (h HTTP) Check(ctx context.Context, a Attempt) Report {
 		err = errNotWrapped
 	}
 	if err != nil {
-		return impossible{err: err}.Check(ctx, a)
+		return failingProbe{err: err}.Check(ctx, a)
 	}
 	return first.Check(ctx, a)
 }
@@ -224,7 +224,7 @@ func (p httpProbe) Check(ctx context.Context, a Attempt) Report {
 	}
 	if a.limits != nil && p.position.IsStart() {
 		if _, isSent := a.limits.started.LoadOrStore(p.StartOf(p.position), true); isSent {
-			return impossible{err: errNotWrapped}.Check(ctx, a)
+			return failingProbe{err: errNotWrapped}.Check(ctx, a)
 		}
 	}
 	attempt.Last, attempt.NoCache, attempt.Accept, attempt.Message = a.LastAttempt, a.NoCache, a.Accept, a.message()
@@ -234,7 +234,7 @@ func (p httpProbe) Check(ctx context.Context, a Attempt) Report {
 	}
 	r := Report{Observation: reply.Observation, Next: httpProbe{p.Operation, reply.Next}, Position: p.Save(reply.Next)}
 	if reply.ResultErr != nil {
-		r.Result = impossible{"its resourceLocation", reply.ResultErr}
+		r.Result = failingProbe{"its resourceLocation", reply.ResultErr}
 	} else if reply.Result != nil {
 		r.Result = httpProbe{p.Operation, *reply.Result}
 	}

@@ -60,12 +60,12 @@ type Elements struct {
 	Narrow func(keys []string) Probe
 }
 
-// A list is a wait whose responses hold the states of several operations. One wait, the lead, makes the
+// A list is a wait whose responses hold the states of several operations. One wait, the parent, makes the
 // attempts and evaluates each response as a whole. For each element that is a target there is a further wait,
 // which only evaluates that element.
 type list struct {
 	Elements
-	lead   *wait
+	parent *wait
 	reader listReader
 
 	members        map[string]*element // by element name; includes elements that have ended
@@ -79,20 +79,18 @@ type list struct {
 
 // An element records the responses about one element that is, or was, a target.
 type element struct {
-	current *listed     // the element in the complete response that is being evaluated; nil if absent
-	seen    int         // number of the last complete response that contained the element; 0 means none
 	shown   bool        // whether any response has contained the element, even in an earlier run
 	last    *conclusion // conclusion about the element, present or absent, from the last complete response
 	changed int         // number of the last complete response that changed the conclusion
 }
 
-// newList returns the list that lead makes attempts for. Its first members are the elements that are already
+// newList returns the list that parent makes attempts for. Its first members are the elements that are already
 // known. atLeast is the group's AtLeast.
-func newList(lead *wait, atLeast int) *list {
-	l := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
+func newList(parent *wait, atLeast int) *list {
+	l := &list{Elements: *parent.p.Elements, parent: parent, members: make(map[string]*element)}
 	l.reader = listReader{each: l.Each, keys: l.Keys, wants: l.wants}
-	lead.classify, lead.list = l.classify, l
-	keys, listed := l.Known, lead.Listed
+	parent.classify, parent.list = l.classify, l
+	keys, listed := l.Known, parent.Listed
 	if keys == nil {
 		keys = slices.Sorted(maps.Keys(l.Past))
 	}
@@ -105,14 +103,14 @@ func newList(lead *wait, atLeast int) *list {
 		l.least = max(l.Expect, atLeast, 0)
 	}
 	if !l.isCounted() {
-		lead.Listed = l.listedBefore(listed)
+		parent.Listed = l.listedBefore(listed)
 	}
 	return l
 }
 
 // listedBefore returns the time since which the earlier runs saw the same set of elements, or zero if that is
-// unknown. The argument listed is that time according to lead.Past. If that run was killed, lead.Past may be
-// older than the elements' own States. If lead.Past does not describe the last list, the result is no later
+// unknown. The argument listed is that time according to parent.Past. If that run was killed, parent.Past may be
+// older than the elements' own States. If parent.Past does not describe the last list, the result is no later
 // than the end of the last element.
 func (l *list) listedBefore(listed time.Time) (at time.Time) {
 	isOpen := false
@@ -125,7 +123,7 @@ func (l *list) listedBefore(listed time.Time) (at time.Time) {
 			at = earliest(end, time.Now()) // the clock of the earlier run may have been ahead
 		}
 	}
-	if isOpen || l.lead.Keys != 0 { // the State describes the last list and its time
+	if isOpen || l.parent.Keys != 0 { // the State describes the last list and its time
 		return listed
 	}
 	return earliest(at, listed)
@@ -136,7 +134,7 @@ func (l *list) wants(key string) bool { return l.Known == nil || l.members[key] 
 
 // join adds the element named key to the targets, and returns its record.
 func (l *list) join(key string) *element {
-	p := l.lead.p
+	p := l.parent.p
 	p.Target = strings.Clone(key)
 	p.Elements, p.Probe, p.Past, p.Starting = nil, nil, nil, nil
 	if past, ok := l.Past[key]; ok {
@@ -145,30 +143,30 @@ func (l *list) join(key string) *element {
 	if l.responses > 1 {
 		p.Start = time.Now()
 	}
-	w := newWait(l.lead.run, p)
-	w.lead = l.lead
-	w.deadline, w.budget, w.coach = l.lead.deadline, l.lead.budget, l.lead.coach
+	w := newWait(l.parent.run, p)
+	w.parent = l.parent
+	w.deadline, w.budget, w.coach = l.parent.deadline, l.parent.budget, l.parent.coach
 	w.Began = earliest(w.Began, w.Start)
 	w.Attempts += min(l.responses, 1)
 	w.element = &element{shown: w.Shown || w.Ended()}
 	l.members[p.Target] = w.element
 	l.waiting = append(l.waiting, w)
-	l.lead.Listed = time.Time{}
+	l.parent.Listed = time.Time{}
 	return w.element
 }
 
-// narrow replaces lead's probe by the probe that Narrow returns for the remaining elements. It does nothing if
+// narrow replaces parent's probe by the probe that Narrow returns for the remaining elements. It does nothing if
 // Narrow is nil, if a start request was sent, or if the current probe already requests just these elements.
 // asked is the number of elements that the current probe requests.
 func (l *list) narrow(asked int) {
-	if l.Narrow == nil || len(l.waiting) == asked || l.lead.Sent > 0 { // a new probe would send the start request again
+	if l.Narrow == nil || len(l.waiting) == asked || l.parent.Sent > 0 { // a new probe would send the start request again
 		return
 	}
 	keys := make([]string, len(l.waiting))
 	for i, w := range l.waiting {
 		keys[i] = w.p.Target
 	}
-	l.lead.use(cmp.Or(l.Narrow(keys), Probe(impossible{err: errNoProbe})))
+	l.parent.setProbe(cmp.Or(l.Narrow(keys), Probe(failingProbe{err: errNoProbe})))
 }
 
 // isNews reports whether the last response was complete and changed the conclusion about w's element. Only then
@@ -181,7 +179,7 @@ func (l *list) isNews(w *wait) bool {
 // for the list as a whole, which is never SUCCESS.
 func (l *list) classify(ctx context.Context, response *conclusion) status.Verdict {
 	o := response.observation
-	if !l.lead.rules.Admits(o) {
+	if !l.parent.rules.Admits(o) {
 		return l.whole(ctx, *o, "")
 	}
 	found, last, err := l.reader.read(o)
@@ -208,14 +206,14 @@ func (l *list) classify(ctx context.Context, response *conclusion) status.Verdic
 		}
 		return v
 	}
-	l.note(found)
+	present := l.note(found)
 	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
 	if !l.isCounted() && l.reader.partial != "" {
 		v.Reason += "; there may be more: " + l.reader.partial
 		v.Hints = []status.Hint{{Kind: status.HintExpect}}
 	}
 	for _, w := range l.waiting {
-		if l.evaluate(ctx, response, w, last); w.Status == status.Throttled {
+		if l.evaluate(ctx, response, w, present[w.p.Target], last); w.Status == status.Throttled {
 			v.Status, v.Rule, v.Reason = status.Throttled, w.last.verdict.Rule, w.Reason
 		}
 	}
@@ -233,7 +231,7 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 	if problem != "" {
 		o.Within, o.Presence, o.Body = expr.NewDoc(o.Body), status.UnknownPresence, nil
 	}
-	v := l.lead.verdict(ctx, &o)
+	v := l.parent.verdict(ctx, &o)
 	if v.Status == status.Success || v.Status == status.NotReady && problem != "" {
 		v.Status, v.Rule, v.Reason = status.NotReady, "", cmp.Or(problem, meaning.Stated(&o))
 	}
@@ -241,10 +239,11 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 }
 
 // note updates the records of the elements in found, the elements of a complete response. It adds elements that
-// are new.
-func (l *list) note(found []listed) {
+// are new. It returns the elements by name.
+func (l *list) note(found []listed) (present map[string]*listed) {
 	l.responses++
 	l.lastComplete = true
+	present = make(map[string]*listed, len(found))
 	keys := uint32(1) // starts at 1, because 0 means unknown
 	for i := range found {
 		keys += crc32.ChecksumIEEE([]byte(found[i].id)) // a sum is independent of the order of the elements
@@ -255,21 +254,22 @@ func (l *list) note(found []listed) {
 		if !e.shown {
 			e.shown, e.changed = true, l.responses
 		}
-		e.seen, e.current = l.responses, &found[i]
+		present[found[i].id] = &found[i]
 	}
-	if l.lead.Keys != 0 && l.lead.Keys != keys {
-		l.lead.Listed = time.Time{}
+	if l.parent.Keys != 0 && l.parent.Keys != keys {
+		l.parent.Listed = time.Time{}
 	}
-	l.lead.Keys = keys
+	l.parent.Keys = keys
+	return present
 }
 
-// evaluate evaluates the rules on w's element in a complete response. last is the last page of the response; if
-// no page contains the element, the rules can read that page.
-func (l *list) evaluate(ctx context.Context, response *conclusion, w *wait, last *expr.Doc) {
-	e, o := w.element, l.view(response.observation, w, last)
+// evaluate evaluates the rules on w's element in a complete response. current is the element, or nil if no page
+// contains the element. The rules can then read last, the last page of the response.
+func (l *list) evaluate(ctx context.Context, response *conclusion, w *wait, current *listed, last *expr.Doc) {
+	e, o := w.element, l.view(response.observation, w, current, last)
 	changed := w.noteChange(&o, time.Now())
 	v := w.verdict(ctx, &o)
-	l.lead.coach.Add(&o, &v)
+	l.parent.coach.Add(&o, &v)
 	if e.last == nil || changed || e.last.verdict.Status != v.Status || e.last.verdict.Reason != v.Reason {
 		o.Body = bytes.Clone(o.Body) // a copy, so that the memory of the page can be released
 		e.last, e.changed = &conclusion{observation: &o}, l.responses
@@ -281,23 +281,22 @@ func (l *list) evaluate(ctx context.Context, response *conclusion, w *wait, last
 // view returns the observation of w's element, derived from the observation of a complete response. If the
 // response lacks the element, the observation's Presence is Missing. It is Gone if the element was shown
 // before, and two consecutive complete responses lack it.
-func (l *list) view(response *status.Observation, w *wait, last *expr.Doc) status.Observation {
-	o, e := *response, w.element
+func (l *list) view(response *status.Observation, w *wait, current *listed, last *expr.Doc) status.Observation {
+	o := *response
 	o.Attempt, o.Target = w.Attempts, w.p.Target
-	o.Elapsed = max(0, l.lead.Start.Add(o.Elapsed).Sub(w.Start))
+	o.Elapsed = max(0, l.parent.Start.Add(o.Elapsed).Sub(w.Start))
 	o.RetryAfter, o.Quota, o.Pages, o.Hints = nil, nil, nil, nil
 	o.Body, o.Within, o.Presence = nil, last, status.Missing
 	if w.Absent++; l.reader.partial != "" {
 		w.Absent = 0
 	}
 	switch {
-	case e.seen == l.responses:
-		o.Body, o.Within, o.Presence = e.current.json.Bytes(), e.current.doc, status.Present
+	case current != nil:
+		o.Body, o.Within, o.Presence = current.json.Bytes(), current.doc, status.Present
 		w.Shown, w.Absent = true, 0
 	case w.Shown && w.Absent > 1:
 		o.Presence = status.Gone
 	}
-	e.current = nil // otherwise it would keep the whole response in memory
 	o.Size = int64(len(o.Body))
 	return o
 }
@@ -336,20 +335,20 @@ func (l *list) progress(o *status.Observation) string {
 const confirmDelay = 5 * time.Second
 
 // checkComplete reports whether the list is complete: all its elements have ended, and no further elements are
-// to be expected. It sets lead.Listed to the time of the first response that showed this. If the number of
+// to be expected. It sets parent.Listed to the time of the first response that showed this. If the number of
 // elements is unknown, a later response must confirm it. lastAttempt is true if no further attempt is planned.
 func (l *list) checkComplete(lastAttempt bool) bool {
-	if l.lead.last.isOutdated { // a response from a cache that predates an earlier response does not count
+	if l.parent.last.isOutdated { // a response from a cache that predates an earlier response does not count
 		return false
 	}
 	if len(l.waiting) > 0 || !l.showsAll() {
-		l.lead.Listed = time.Time{}
+		l.parent.Listed = time.Time{}
 		return false
 	}
-	if l.lead.Listed.IsZero() {
-		l.lead.Listed, l.lead.Evidence, lastAttempt = time.Now(), l.lead.evidence(), false
+	if l.parent.Listed.IsZero() {
+		l.parent.Listed, l.parent.Evidence, lastAttempt = time.Now(), l.parent.evidence(), false
 	}
-	return l.isCounted() || lastAttempt && !l.confirms() || l.lead.last.begun.Sub(l.lead.Listed) >= confirmDelay
+	return l.isCounted() || lastAttempt && !l.confirms() || l.parent.last.begun.Sub(l.parent.Listed) >= confirmDelay
 }
 
 // isCounted reports whether Known or Expect gives the number of elements.
@@ -364,19 +363,19 @@ func (l *list) showsAll() bool {
 // for it before the deadline. The attempt is expected to take as long as the median attempt or the last
 // attempt, whichever is shorter.
 func (l *list) confirms() bool {
-	end, takes := l.lead.deadline, min(l.lead.median(), l.lead.last.took)
-	wait := max(0, confirmDelay-time.Since(l.lead.Listed))
-	return !l.lead.Listed.IsZero() && (end.IsZero() || l.Resumed || wait+takes < time.Until(end))
+	end, takes := l.parent.deadline, min(l.parent.median(), l.parent.last.took)
+	wait := max(0, confirmDelay-time.Since(l.parent.Listed))
+	return !l.parent.Listed.IsZero() && (end.IsZero() || l.Resumed || wait+takes < time.Until(end))
 }
 
 // listing returns what the list contributes to the plan for the next attempt.
 func (l *list) listing(now time.Time) listing {
-	of := listing{streak: l.unconfirmed, hold: l.lead.toHold(now)}
+	of := listing{streak: l.unconfirmed, hold: l.parent.timeToHold(now)}
 	if l.confirms() {
-		of.confirmAt = l.lead.Listed.Add(confirmDelay)
+		of.confirmAt = l.parent.Listed.Add(confirmDelay)
 	}
 	for _, w := range l.waiting { // the longest time, so that one attempt can confirm all elements
-		of.hold = max(of.hold, w.toHold(now))
+		of.hold = max(of.hold, w.timeToHold(now))
 	}
 	return of
 }

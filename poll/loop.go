@@ -98,7 +98,7 @@ func (l *loop) start(pollers iter.Seq[Poller]) (release func()) {
 func (l *loop) driveOne(p Poller) {
 	defer l.start(slices.Values([]Poller{p}))()
 	w := l.waits[0]
-	for l.open(w); !w.over && l.sleep(w) && l.turn(w, func() {}); {
+	for l.open(w); !w.hasEnded && l.sleep(w) && l.turn(w, func() {}); {
 	}
 }
 
@@ -121,7 +121,7 @@ func (l *loop) sleep(w *wait) bool {
 	if !w.sleep() {
 		l.end(w)
 	}
-	return !w.over
+	return !w.hasEnded
 }
 
 // sleep sleeps until the next attempt is due, but no later than the deadline. It reports whether the attempt
@@ -170,7 +170,7 @@ func (l *loop) turn(w *wait, next func()) (ok bool) {
 	if w.planned.streams { // a stream may take long, and must not keep other waits from their attempts
 		leave()
 	}
-	l.check(w, pace)
+	l.attempt(w, pace)
 	l.conclude(w)
 	return true
 }
@@ -249,7 +249,7 @@ func (l *loop) open(w *wait) {
 // end ends all targets of w that have not ended, because the run is over, the origin is closed, or the deadline
 // has passed.
 func (l *loop) end(w *wait) {
-	if !w.over {
+	if !w.hasEnded {
 		l.endAll(w, cmp.Or(w.stopped(), TimedOut))
 	}
 }

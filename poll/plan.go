@@ -33,7 +33,7 @@ type listing struct {
 
 // plan sets the time of w's next attempt.
 func (w *wait) plan(now time.Time) {
-	of := listing{hold: w.toHold(now)}
+	of := listing{hold: w.timeToHold(now)}
 	if w.list != nil {
 		of = w.list.listing(now)
 	} else if w.isToConfirm() {
@@ -82,7 +82,7 @@ func (w *wait) waitWithoutDeadline(of listing, now time.Time) (wait, previous ti
 	wait = max(0, wait-w.passed(now))
 	if asked := w.retryAfterLeft(now); asked > 0 {
 		share := retryAfterSpread
-		if w.wasCut() {
+		if w.endedStream() {
 			share = 1
 		}
 		spread := time.Duration(w.p.Rand.Float64() * share * float64(asked))
@@ -135,7 +135,7 @@ func (w *wait) scheduledWait(of listing, now time.Time) (wait, previous time.Dur
 	case w.isRefused():
 		schedule = throttled
 		step.Refusals = max(0, step.Refusals-1) // the schedule throttled accounts for the last rejection itself
-	case w.wasCut():
+	case w.endedStream():
 		schedule = throttled
 	}
 	if starts {
@@ -153,9 +153,9 @@ func (w *wait) scheduledWait(of listing, now time.Time) (wait, previous time.Dur
 	return wait, previous
 }
 
-// wasCut reports whether the last attempt was a stream that ended. Since the streams of many clients may end at
+// endedStream reports whether the last attempt was a stream that ended. Since the streams of many clients may end at
 // the same moment, the next wait is random.
-func (w *wait) wasCut() bool { return w.last.observation != nil && w.last.observation.Ended }
+func (w *wait) endedStream() bool { return w.last.observation != nil && w.last.observation.Ended }
 
 // timeToConfirm estimates how long it takes from a first SUCCESS until its threshold is reached, and the list
 // is confirmed. It returns 0 if SUCCESS has already been seen, or if one SUCCESS is enough. Once the estimate
@@ -303,9 +303,9 @@ func (w *wait) isToConfirm() bool { return w.Status == status.Success && w.isUnc
 // isUnconfirmed reports whether the current status is SUCCESS or ERROR, but its threshold has not been reached.
 func (w *wait) isUnconfirmed() bool { return w.Status.Ends() && w.Streak > 0 && !w.decided() }
 
-// toHold returns how much longer the current verdict has to last to reach the For of its threshold. It returns
+// timeToHold returns how much longer the current verdict has to last to reach the For of its threshold. It returns
 // 0 or less if the verdict has lasted long enough.
-func (w *wait) toHold(now time.Time) time.Duration {
+func (w *wait) timeToHold(now time.Time) time.Duration {
 	if w.Streak == 0 {
 		return 0
 	}

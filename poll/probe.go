@@ -84,15 +84,15 @@ func (f ProbeFunc) Check(ctx context.Context, a Attempt) Report {
 // Plan returns the zero Plan.
 func (f ProbeFunc) Plan() Plan { return Plan{} }
 
-// impossible is a probe whose attempts cannot succeed, because of err.
-type impossible struct {
+// failingProbe is a probe whose attempts cannot succeed, because of err.
+type failingProbe struct {
 	name string
 	err  error
 }
 
-func (p impossible) Plan() Plan { return Plan{Name: p.name, Invalid: p.err} }
+func (p failingProbe) Plan() Plan { return Plan{Name: p.name, Invalid: p.err} }
 
-func (p impossible) Check(context.Context, Attempt) Report {
+func (p failingProbe) Check(context.Context, Attempt) Report {
 	return Report{Observation: status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(p.err), Protocol: meaning.HTTP{}}}
 }
 

@@ -18,7 +18,7 @@ func (w *wait) toResult() bool {
 		rules: status.Rules{Accept: w.rules.Accept}, success: Threshold{Times: 1}, classify: w.classifyResult,
 		coach: new(coach.Coach), complete: &conclusion{observation: w.complete.observation, took: w.complete.took}, operation: w.last,
 	}
-	w.use(w.result)
+	w.setProbe(w.result)
 	w.complete.verdict = status.Verdict{Status: status.NotReady, Reason: w.unfetched()}
 	w.Streak = 0
 	return true

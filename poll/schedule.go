@@ -51,7 +51,7 @@ func (l *loop) openAll() {
 	}
 	for _, w := range l.waits {
 		l.plan(w)
-		if !w.over && !w.deadline.Equal(l.deadline) {
+		if !w.hasEnded && !w.deadline.Equal(l.deadline) {
 			l.wakeAt(w, w.deadline)
 		}
 	}
@@ -62,7 +62,7 @@ func (l *loop) openAll() {
 // over, plan retires w.
 func (l *loop) plan(w *wait) {
 	w.isBusy = false
-	if w.over || l.isOver() {
+	if w.hasEnded || l.isOver() {
 		l.rest(w)
 		return
 	}
@@ -80,8 +80,8 @@ func (l *loop) plan(w *wait) {
 func (l *loop) rest(w *wait) {
 	l.end(w)
 	w.leaveOrigin()
-	l.waits[w.order] = nil
-	*w = wait{over: true}
+	l.waits[w.index] = nil
+	*w = wait{hasEnded: true}
 }
 
 // endResting retires all waits that are not making an attempt.
@@ -125,7 +125,7 @@ func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 		}
 		w := heap.Pop(&l.agenda).(appointment).wait
 		switch {
-		case w.over || w.isBusy: // a running attempt ends at its deadline by itself
+		case w.hasEnded || w.isBusy: // a running attempt ends at its deadline by itself
 		case w.isDeadline(now):
 			l.rest(w)
 			l.decide()
@@ -143,7 +143,7 @@ func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 // own line, so that the limiter delays no other wait.
 func (l *loop) lineOf(w *wait) *line {
 	if w.p.Limiter != nil {
-		return &w.own
+		return &w.ownLine
 	}
 	return &w.origin.line
 }
@@ -155,7 +155,7 @@ func (l *loop) admit(line *line) {
 	for len(line.waits) > 0 && !line.isBusy && !l.isOver() {
 		w := line.waits[0]
 		line.waits = line.waits[1:]
-		if w.over { // it ended at its deadline
+		if w.hasEnded { // it ended at its deadline
 			continue
 		}
 		line.isBusy, w.isBusy = true, true
@@ -186,7 +186,7 @@ type appointment struct {
 func (a agenda) Len() int { return len(a) }
 
 func (a agenda) Less(i, j int) bool {
-	return cmp.Or(a[i].at.Compare(a[j].at), cmp.Compare(a[i].wait.order, a[j].wait.order)) < 0
+	return cmp.Or(a[i].at.Compare(a[j].at), cmp.Compare(a[i].wait.index, a[j].wait.index)) < 0
 }
 
 func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }

@@ -97,29 +97,29 @@ type progress struct {
 	// Matched contains the NOT_READY rules that have matched a response. The value is true for a rule that
 	// matched a successful response.
 	Matched map[string]bool `json:"matched,omitempty"`
-	// Limit is the last pause that a server asked for and that this wait reported to a Limiter. It is nil without
+	// Pause is the last pause that a server asked for and that this wait reported to a Limiter. It is nil without
 	// such a pause. The pause may be over.
-	Limit *limit `json:"limit,omitempty"`
+	Pause *pause `json:"limit,omitempty"`
 	// Position is the [Report.Position] from the last attempt, or nil if there was none.
 	Position json.RawMessage `json:"position,omitempty"`
 }
 
-// A limit is a pause that an origin asked for: from the time At, no request may be sent to Origin for the
-// duration Wait.
-type limit struct {
+// A pause is a time without requests that an origin asked for. From the time At, no request may be sent to Origin
+// for the duration Wait.
+type pause struct {
 	Origin string        `json:"origin"`
 	At     time.Time     `json:"at"`
 	Wait   time.Duration `json:"wait_ns"`
 	Reason string        `json:"reason,omitempty"`
 }
 
-// left returns how much of the pause remains at the time now. It returns 0 if l is nil, and 0 or less if the
-// pause is over. If the clock was set back after l.At, the result is at most l.Wait.
-func (l *limit) left(now time.Time) time.Duration {
-	if l == nil {
+// left returns how much of the pause remains at the time now. It returns 0 if p is nil, and 0 or less if the
+// pause is over. If the clock was set back after p.At, the result is at most p.Wait.
+func (p *pause) left(now time.Time) time.Duration {
+	if p == nil {
 		return 0
 	}
-	return l.Wait - max(0, now.Sub(l.At))
+	return p.Wait - max(0, now.Sub(p.At))
 }
 
 // Ended reports whether the wait has Succeeded or Failed, so that a later run has nothing left to do.
@@ -127,9 +127,9 @@ func (s State) Ended() bool { return s.Ending != "" }
 
 // restore reports the pause of an earlier run to the Limiter, so that it applies to all waits. It does nothing
 // if the pause is over or if the Limiter is nil.
-func (l *limit) restore(to Limiter) {
-	if left := l.left(time.Now()); left > 0 && to != nil {
-		to.Done(l.Origin, Feedback{Sent: l.At, Refused: true, Wait: left, Reason: l.Reason})
+func (p *pause) restore(to Limiter) {
+	if left := p.left(time.Now()); left > 0 && to != nil {
+		to.Done(p.Origin, Feedback{Sent: p.At, Refused: true, Wait: left, Reason: p.Reason})
 	}
 }
 
@@ -159,7 +159,7 @@ func (s *State) UnmarshalJSON(text []byte) error {
 		err = fmt.Errorf("it has version %d, but only version %d is supported", known.V, stateVersion)
 	}
 	if err == nil {
-		err = State(known.plainState).check()
+		err = State(known.plainState).validate()
 	}
 	if err != nil {
 		return fmt.Errorf("the state of a wait: %w", err)
@@ -171,8 +171,8 @@ func (s *State) UnmarshalJSON(text []byte) error {
 // mostCounted is the largest count in a valid State. The sum of two such counts does not overflow.
 const mostCounted = math.MaxInt / 2
 
-// check returns an error if a field of s has a value that no wait can have, and nil otherwise.
-func (s State) check() error {
+// validate returns an error if a field of s has a value that no wait can have, and nil otherwise.
+func (s State) validate() error {
 	switch s.Status {
 	case status.None, status.Success, status.NotReady, status.Throttled, status.Error:
 	default:

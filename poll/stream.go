@@ -78,7 +78,7 @@ func (w *wait) evaluateMessage(ctx context.Context, o status.Observation) (enoug
 	}
 	isShown := w.stream.nextEvent.Sub(now) <= eventBurst
 	switch {
-	case isCut(w.last):
+	case isInterrupted(w.last):
 	case isShown, w.last.verdict.Status.Ends():
 		w.count(w.last)
 	default:
@@ -93,7 +93,7 @@ func (w *wait) evaluateMessage(ctx context.Context, o status.Observation) (enoug
 	}
 	if w.stream.hold != nil {
 		w.stream.hold.Stop()
-		if hold := w.toHold(now); hold > 0 {
+		if hold := w.timeToHold(now); hold > 0 {
 			w.stream.hold.Reset(hold)
 		}
 	}

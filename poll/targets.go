@@ -29,8 +29,8 @@ func (l *loop) add(w *wait) {
 	} else {
 		l.number(w)
 	}
-	w.Limit.restore(w.limiter)
-	w.order = len(l.waits)
+	w.Pause.restore(w.limiter)
+	w.index = len(l.waits)
 	l.waits = append(l.waits, w)
 	l.unfinished++
 }
@@ -61,7 +61,7 @@ func (w *wait) unrunnable() Ending {
 func (l *loop) concludeTargets(w *wait) {
 	now := time.Now()
 	l.endSome(w, func(w *wait) Ending {
-		isNews := w.lead == nil || w.lead.list.isNews(w)
+		isNews := w.parent == nil || w.parent.list.isNews(w)
 		if isNews {
 			e := w.event(EventAttempt, now)
 			e.ofStart = w.Sent == w.Attempts && w.Sent > 0
@@ -110,7 +110,7 @@ func (l *loop) endSome(w *wait, ending func(*wait) Ending) {
 
 // finish records that all targets of w have ended.
 func (l *loop) finish(w *wait) {
-	w.over = true
+	w.hasEnded = true
 	l.unfinished--
 }
 
@@ -134,9 +134,9 @@ func (l *loop) emitEnd(w *wait, how Ending) {
 	l.emit(e)
 }
 
-// prepareList creates the list of lead. The elements that are already known become targets.
-func (l *loop) prepareList(lead *wait) {
-	list := newList(lead, l.AtLeast)
+// prepareList creates the list of parent. The elements that are already known become targets.
+func (l *loop) prepareList(parent *wait) {
+	list := newList(parent, l.AtLeast)
 	if !list.isCounted() && l.Percent > 0 {
 		l.invalid = cmp.Or(l.invalid, errors.New("a Percent of a list needs Known or Expect"))
 	}
@@ -162,29 +162,29 @@ func (l *loop) numberNew(list *list) {
 // concludeList handles the verdict on a list's response. It emits the EventAttempt of the list, and ends each
 // element that needs no further attempt. It ends the list itself if no further element is expected, or if a
 // limit ends it.
-func (l *loop) concludeList(lead *wait) {
-	list, now := lead.list, time.Now()
+func (l *loop) concludeList(parent *wait) {
+	list, now := parent.list, time.Now()
 	asked := len(list.waiting)
 	l.numberNew(list)
-	how := lead.ending(now)
-	l.emit(lead.event(EventAttempt, now))
+	how := parent.ending(now)
+	l.emit(parent.event(EventAttempt, now))
 	hopeless := how == Failed || how == ThrottledTooLong
 	if hopeless && list.lastComplete { // the response is complete, so elements that it shows as finished end with their own verdict
-		l.concludeTargets(lead)
+		l.concludeTargets(parent)
 	}
 	if !list.lastComplete || hopeless {
 		for _, w := range list.waiting {
-			w.record(lead.last)
+			w.record(parent.last)
 		}
 	}
 	if !hopeless {
-		l.concludeTargets(lead)
+		l.concludeTargets(parent)
 	}
 	switch {
-	case !hopeless && list.checkComplete(lead.LastAttempt || how == TimedOut):
-		l.endList(lead, "")
+	case !hopeless && list.checkComplete(parent.LastAttempt || how == TimedOut):
+		l.endList(parent, "")
 	case how != "":
-		l.endList(lead, how)
+		l.endList(parent, how)
 	default:
 		list.narrow(asked)
 	}
@@ -192,19 +192,19 @@ func (l *loop) concludeList(lead *wait) {
 
 // endList ends a list and its remaining elements with the ending how, which is "" if the list is complete. The
 // list itself gets an EventEnd only if targets may be missing.
-func (l *loop) endList(lead *wait, how Ending) {
-	list := lead.list
+func (l *loop) endList(parent *wait, how Ending) {
+	list := parent.list
 	if how == Failed || how == CannotRun || how == ThrottledTooLong || how != "" && how != Cancelled && list.mayHaveMore() {
-		l.emitEnd(lead, how)
+		l.emitEnd(parent, how)
 	}
 	if maybe := list.reader.maybe; how == "" && maybe != "" && list.Whole && !list.isCounted() {
 		l.Hints = append(l.Hints, status.Hint{Text: maybe + ", so the list may have a further page"})
 	}
-	l.endSome(lead, func(*wait) Ending { return how })
+	l.endSome(parent, func(*wait) Ending { return how })
 	if list.Known == nil {
 		l.growing--
 	}
-	l.finish(lead)
+	l.finish(parent)
 }
 
 // endAll ends w, with all its targets, with the ending how.

@@ -47,7 +47,7 @@ func (w *wait) evaluateResponse(ctx context.Context, o status.Observation, took 
 	w.annotate(&o, time.Now(), took)
 	if w.isDecidedByMessage() {
 		w.last.took = took
-	} else if w.evaluate(ctx, &o, took); !isCut(w.last) {
+	} else if w.evaluate(ctx, &o, took); !isInterrupted(w.last) {
 		w.count(w.last)
 	}
 	if w.stream.messages == 0 {
@@ -136,7 +136,7 @@ func (w *wait) evaluate(ctx context.Context, o *status.Observation, took time.Du
 	if o.Ended && v.Status == status.NotReady && w.complete.observation != nil && w.complete.observation.Message {
 		v.Reason += "; last: " + w.complete.verdict.Reason
 	}
-	if !isCut(c) {
+	if !isInterrupted(c) {
 		w.noteMatch(v, o.Good())
 	}
 	w.record(c)
@@ -180,26 +180,26 @@ func (w *wait) record(c *conclusion) {
 		v.Status, v.Rule = status.NotReady, ""
 		v.Reason += "; the threshold counts lines, and the end of the command is not a line"
 	}
-	isBetween := w.isBetween(c)
-	w.last, w.State = c, conclude(w.State, c, isBetween, time.Now())
-	if isCut(c) || isStreamEnd(c) && w.complete.observation != nil {
+	isNeutral := w.isNeutral(c)
+	w.last, w.State = c, conclude(w.State, c, isNeutral, time.Now())
+	if isInterrupted(c) || isStreamEnd(c) && w.complete.observation != nil {
 		return
 	}
 	w.complete = c
-	w.wasPending = w.wasPending || !isBetween && c.observation.Failure == nil && w.Status != status.Success
+	w.wasPending = w.wasPending || !isNeutral && c.observation.Failure == nil && w.Status != status.Success
 }
 
-// conclude returns the State that follows s after the conclusion c at the time now. If isBetween is true, the
+// conclude returns the State that follows s after the conclusion c at the time now. If isNeutral is true, the
 // verdict neither continues nor interrupts the sequence of equal verdicts.
-func conclude(s State, c *conclusion, isBetween bool, now time.Time) State {
+func conclude(s State, c *conclusion, isNeutral bool, now time.Time) State {
 	o, v := c.observation, c.verdict
 	s.RetryAfter, s.Reason = o.RetryAfter, v.Reason
 	switch {
-	case isBetween, isStreamEnd(c):
+	case isNeutral, isStreamEnd(c):
 		return s
-	case isCut(c) && s.Streak > 0 && s.Status.Ends(): // keep the sequence of verdicts, which the next run can continue
+	case isInterrupted(c) && s.Streak > 0 && s.Status.Ends(): // keep the sequence of verdicts, which the next run can continue
 		return s
-	case isCut(c):
+	case isInterrupted(c):
 		s.Status, s.Streak = v.Status, 0
 		return s
 	case v.Status != s.Status:
@@ -213,9 +213,9 @@ func conclude(s State, c *conclusion, isBetween bool, now time.Time) State {
 	return s
 }
 
-// isCut reports whether c says nothing about the operation, because the run ended before the response was
+// isInterrupted reports whether c says nothing about the operation, because the run ended before the response was
 // complete or before the rules were evaluated.
-func isCut(c *conclusion) bool { return c.observation.Stopped() || c.verdict.Abandoned }
+func isInterrupted(c *conclusion) bool { return c.observation.Stopped() || c.verdict.Abandoned }
 
 // isStreamEnd reports whether c is the end of a stream without a deciding verdict. The verdict on the messages
 // then remains valid.
@@ -223,10 +223,10 @@ func isStreamEnd(c *conclusion) bool {
 	return c.observation.Ended && c.verdict.Status == status.NotReady
 }
 
-// isBetween reports whether c leaves the sequence of equal verdicts as it is: it neither counts nor interrupts.
+// isNeutral reports whether c leaves the sequence of equal verdicts as it is: it neither counts nor interrupts.
 // That applies to a line that no rule matches if it follows a line with SUCCESS, and to an outdated response if
 // it follows a SUCCESS or ERROR.
-func (w *wait) isBetween(c *conclusion) bool {
+func (w *wait) isNeutral(c *conclusion) bool {
 	isLine := w.countsLines && c.observation.Message && c.verdict.Rule == ""
 	return c.verdict.Status == status.NotReady && (isLine && w.isToConfirm() || c.isOutdated && w.isUnconfirmed())
 }

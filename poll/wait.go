@@ -31,7 +31,7 @@ type wait struct {
 	result             Probe         // fetches the result after SUCCESS; nil if the response contains the result
 	list               *list         // the list for which this wait makes the attempts; otherwise nil
 	element            *element      // the element, if this wait is for an element of a list; otherwise nil
-	lead               *wait         // the wait that makes the attempts for the element's list; nil outside a list
+	parent             *wait         // the wait that makes the attempts for the element's list; nil outside a list
 	wasPending         bool          // at least one response was not SUCCESS
 	final              *Outcome      // the Outcome that Finalize returned; nil before Finalize was called
 	stream             streamAttempt
@@ -40,11 +40,11 @@ type wait struct {
 	ignored            []status.Hint // note about a value of Poller.RetryAfter that is not a wait; nil if there is none
 	closedPastDeadline string        // human-readable reason why the origin accepts no request before the deadline; "" if it does
 
-	order  int     // index in loop.waits
-	origin *origin // origin of the next attempt
-	own    line    // used instead of the origin's line if the Poller has its own Limiter
-	isBusy bool    // the wait is in the gate or makes an attempt
-	over   bool    // all targets have ended
+	index    int     // index in loop.waits
+	origin   *origin // origin of the next attempt
+	ownLine  line    // used instead of the origin's line if the Poller has its own Limiter
+	isBusy   bool    // the wait is in the gate or makes an attempt
+	hasEnded bool    // all targets have ended
 }
 
 // A phase holds what a wait needs to evaluate responses. A wait has a second phase if the result of the operation
@@ -81,7 +81,7 @@ func newWait(r *run, p Poller) *wait {
 	w := &wait{p: p, run: r, limiter: cmp.Or(p.Limiter, r.Limiter), last: new(conclusion)}
 	w.phase = phase{rules: p.Rules, success: p.SuccessThreshold, complete: w.last, coach: new(coach.Coach)}
 	if p.Probe != nil { // an element of a list has no probe
-		w.use(p.Probe)
+		w.setProbe(p.Probe)
 		w.p.Target = cmp.Or(p.Target, w.planned.Name)
 	}
 	if p.Past != nil {
@@ -189,7 +189,7 @@ func (w *wait) prepare() error {
 		if err != nil {
 			return fmt.Errorf("continue the wait: %w", err)
 		}
-		w.use(p)
+		w.setProbe(p)
 	}
 	if !w.Began.IsZero() && w.planned.Once {
 		return errNoPosition
