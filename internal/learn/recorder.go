@@ -21,13 +21,13 @@ import (
 // the history never makes a wait fail, but becomes a warning. If the Recorder is nil, the methods Observe, End,
 // Save and Warnings do nothing.
 type Recorder struct {
-	History History       // Dir is "" if the history cannot be used
+	history History       // Dir is "" if the history cannot be used
 	Name    string        // the name of the operation
-	Age     time.Duration // the age of the operation at the start of the wait
-	IsList  bool          // the operation is a list, which ends with its last element
-	// StartedAt and FinishedAt select the times in the last response when the operation started and finished. They
+	age     time.Duration // the age of the operation at the start of the wait
+	isList  bool          // the operation is a list, which ends with its last element
+	// startedAt and finishedAt select the times in the last response when the operation started and finished. They
 	// are nil if the user did not give the flags.
-	StartedAt, FinishedAt *expr.Expr
+	startedAt, finishedAt *expr.Expr
 	Model                 *fit.Model // nil if no past run has finished
 
 	warnings []string
@@ -48,21 +48,21 @@ type bracket struct {
 	next       time.Duration // the value of unfinished for the next attempt
 }
 
-// Read reads the past runs, and sets r.Model to a model that is fitted to them. If it cannot read the past runs,
-// it calls Disable.
-func (r *Recorder) Read(o fit.Options) {
-	past, err := r.History.Fit(r.Name, o)
+// readPast reads the past runs, and sets r.Model to a model that is fitted to them. If it cannot read the past runs,
+// it calls disable.
+func (r *Recorder) readPast(o fit.Options) {
+	past, err := r.history.Fit(r.Name, o)
 	r.warnings, r.Model = append(r.warnings, past.Warnings...), past.Model
 	if err != nil {
-		r.Disable("past runs cannot be read", err)
+		r.disable("past runs cannot be read", err)
 	}
 }
 
-// Disable stops r from recording the run. It adds a warning that consists of what, a colon, and err. The parameter
+// disable stops r from recording the run. It adds a warning that consists of what, a colon, and err. The parameter
 // what briefly describes the problem.
-func (r *Recorder) Disable(what string, err error) {
+func (r *Recorder) disable(what string, err error) {
 	r.warnings = append(r.warnings, what+": "+err.Error())
-	r.History.Dir = ""
+	r.history.Dir = ""
 }
 
 // Observe processes an event of the run, including the events of a list and its elements. The end of a single
@@ -72,7 +72,7 @@ func (r *Recorder) Observe(ev poll.Event) {
 	case r == nil:
 	case ev.Kind == poll.EventAttempt && !ev.Observation.Stopped():
 		r.observeAttempt(ev)
-	case !r.IsList:
+	case !r.isList:
 	case ev.Kind == poll.EventEnd && ev.Outcome.Ending == poll.Failed:
 		r.failed = *ev.Outcome
 		r.broken = r.broken || ev.N == 0
@@ -90,10 +90,10 @@ func (r *Recorder) observeAttempt(ev poll.Event) {
 		verdict = status.Success
 	}
 	isNew := verdict != r.status
-	if r.IsList {
+	if r.isList {
 		isNew = ev.N > 0 && ev.State.Streak == 1 && verdict.Ends()
 	}
-	if !r.IsList || ev.N == 0 {
+	if !r.isList || ev.N == 0 {
 		r.latest = bracket{r.latest.next, ev.Age(), r.latest.next}
 		if verdict == status.NotReady {
 			r.latest.next = max(0, ev.Age()-ev.Took)
@@ -131,10 +131,10 @@ func (r *Recorder) endList(s poll.Summary) {
 // Save adds the run to the history after it has ended. It may wait for another process that uses the history, so
 // callers should print the result of the run first.
 func (r *Recorder) Save(ctx context.Context) error {
-	if r == nil || r.run == nil || r.History.Dir == "" {
+	if r == nil || r.run == nil || r.history.Dir == "" {
 		return nil
 	}
-	if err := r.History.Append(ctx, r.Name, *r.run); err != nil {
+	if err := r.history.Append(ctx, r.Name, *r.run); err != nil {
 		return fmt.Errorf("this run is not recorded: %w", err)
 	}
 	return nil
@@ -160,24 +160,24 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) *Record {
 	run := &Record{End: time.Now(), Outcome: outcome}
 	unfinished := r.latest.next
 	if outcome.Finished() {
-		unfinished, run.Hi = r.end.unfinished, words.Sum(r.Age, r.end.finished)
+		unfinished, run.Hi = r.end.unfinished, words.Sum(r.age, r.end.finished)
 	}
 	if unfinished > 0 {
-		run.Lo = words.Sum(r.Age, unfinished)
+		run.Lo = words.Sum(r.age, unfinished)
 	}
 	switch {
 	case outcome == "" || outcome.Finished() && !r.status.Ends():
 		return nil
 	case !outcome.Finished():
 		return run
-	case r.FinishedAt != nil:
+	case r.finishedAt != nil:
 		took, err := r.took(ctx, o.Observation)
 		if err == nil {
 			run.Lo, run.Hi = took, took
 			return run
 		}
 		r.warnings = append(r.warnings, fmt.Sprintf("the duration is known only from the attempts: %v", err))
-	case r.Age > 0 && r.end.unfinished == 0:
+	case r.age > 0 && r.end.unfinished == 0:
 		// The first attempt found the operation finished, so it may have ended at any earlier age.
 		return nil
 	}
@@ -215,11 +215,11 @@ func failed(o poll.Outcome) bool {
 func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Duration, error) {
 	env := status.Environment(o)
 	env.Context = ctx
-	started, err := instantOf(env, "started-at", r.StartedAt)
+	started, err := instantOf(env, "started-at", r.startedAt)
 	if err != nil {
 		return 0, err
 	}
-	finished, err := instantOf(env, "finished-at", r.FinishedAt)
+	finished, err := instantOf(env, "finished-at", r.finishedAt)
 	if err == nil && finished.Before(started) {
 		err = fmt.Errorf("it finished at %s, before it started at %s", finished.Format(time.RFC3339), started.Format(time.RFC3339))
 	}
@@ -256,10 +256,10 @@ func instant(text string) (time.Time, error) {
 // Flags contains the values of the flags about learning. The zero value means that none of the flags was given.
 type Flags struct {
 	Learn                 string // the name of the operation; "" to learn nothing
-	Cost                  cost
-	Age                   time.Duration
-	History               string
-	StartedAt, FinishedAt string
+	cost                  cost
+	age                   time.Duration
+	history               string
+	startedAt, finishedAt string
 }
 
 // A cost is the cost of an attempt: either a share of the median run, from 0 to 1, or a delay. The field that does
@@ -273,11 +273,11 @@ type cost struct {
 func Table() argv.Flags {
 	return argv.Flags{
 		{Name: "learn", HasVariable: true, Value: "NAME", Distinctive: true, Set: argv.Parsed(parseName, func(f *Flags, v string) { f.Learn = v }), Usage: "remember how long runs take, and poll when they end"},
-		{Name: "poll-cost", HasVariable: true, Value: "C", Default: "1%", Distinctive: true, Set: argv.Parsed(parseCost, func(f *Flags, v cost) { f.Cost = v }), Needs: "learn", Usage: "accept this delay to save an attempt; % of a run, or D"},
-		{Name: "age", Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(f *Flags, v time.Duration) { f.Age = v }), Needs: "learn", Usage: "how long the operation has been running"},
-		{Name: "history", HasVariable: true, Value: "DIR", Default: "~/.local/state/poll/history", WholeRun: true, Set: argv.Text(func(f *Flags, v string) { f.History = v }), Needs: "learn", Usage: "the directory of past runs"},
-		{Name: "started-at", Value: "EXPR", Distinctive: true, Set: argv.Text(func(f *Flags, v string) { f.StartedAt = v }), Needs: "learn", Usage: "when the operation started, from its last response"},
-		{Name: "finished-at", Value: "EXPR", Distinctive: true, Set: argv.Text(func(f *Flags, v string) { f.FinishedAt = v }), Needs: "started-at", Usage: "when the operation ended, from its last response"},
+		{Name: "poll-cost", HasVariable: true, Value: "C", Default: "1%", Distinctive: true, Set: argv.Parsed(parseCost, func(f *Flags, v cost) { f.cost = v }), Needs: "learn", Usage: "accept this delay to save an attempt; % of a run, or D"},
+		{Name: "age", Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(f *Flags, v time.Duration) { f.age = v }), Needs: "learn", Usage: "how long the operation has been running"},
+		{Name: "history", HasVariable: true, Value: "DIR", Default: "~/.local/state/poll/history", WholeRun: true, Set: argv.Text(func(f *Flags, v string) { f.history = v }), Needs: "learn", Usage: "the directory of past runs"},
+		{Name: "started-at", Value: "EXPR", Distinctive: true, Set: argv.Text(func(f *Flags, v string) { f.startedAt = v }), Needs: "learn", Usage: "when the operation started, from its last response"},
+		{Name: "finished-at", Value: "EXPR", Distinctive: true, Set: argv.Text(func(f *Flags, v string) { f.finishedAt = v }), Needs: "started-at", Usage: "when the operation ended, from its last response"},
 	}
 }
 
@@ -301,14 +301,14 @@ func parseCost(s string) (c cost, err error) {
 // Options returns the options for learning a schedule whose waits are from base to maxWait. A value of 0 means
 // that there is no such limit.
 func (f *Flags) Options(base, maxWait time.Duration) fit.Options {
-	return fit.Options{CostShare: f.Cost.share, Cost: f.Cost.delay, Age: f.Age, Base: base, MaxWait: maxWait}
+	return fit.Options{CostShare: f.cost.share, Cost: f.cost.delay, Age: f.age, Base: base, MaxWait: maxWait}
 }
 
 // Store returns the history in the directory that --history names, or else in the user's state directory. The
 // directory need not exist. Store returns an error if the environment of l names no state directory.
 func (f *Flags) Store(l *argv.Line) (History, error) {
-	if f.History != "" {
-		return History{Dir: f.History}, nil
+	if f.history != "" {
+		return History{Dir: f.history}, nil
 	}
 	dir, err := system.StateDir(l.Getenv, "history")
 	return History{Dir: dir}, err
@@ -320,23 +320,23 @@ func (f *Flags) Store(l *argv.Line) (History, error) {
 // cannot be read, it adds a warning to the recorder instead.
 func (f *Flags) Recorder(l *argv.Line, o fit.Options, isList bool,
 	compile func(l *argv.Line, flag, text string) (*expr.Expr, error)) (*Recorder, error) {
-	r := &Recorder{Name: f.Learn, Age: f.Age, IsList: isList}
+	r := &Recorder{Name: f.Learn, age: f.age, isList: isList}
 	var err error
-	if f.StartedAt != "" {
-		if f.FinishedAt == "" {
+	if f.startedAt != "" {
+		if f.finishedAt == "" {
 			return nil, argv.Usagef("%s needs --finished-at, too: together they say how long it took", l.Origin("started-at"))
 		}
-		if r.StartedAt, err = compile(l, "started-at", f.StartedAt); err == nil {
-			r.FinishedAt, err = compile(l, "finished-at", f.FinishedAt)
+		if r.startedAt, err = compile(l, "started-at", f.startedAt); err == nil {
+			r.finishedAt, err = compile(l, "finished-at", f.finishedAt)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if r.History, err = f.Store(l); err != nil {
-		r.Disable("nothing is learned", err)
+	if r.history, err = f.Store(l); err != nil {
+		r.disable("nothing is learned", err)
 		return r, nil
 	}
-	r.Read(o)
+	r.readPast(o)
 	return r, nil
 }

@@ -64,7 +64,7 @@ func TestCompletion(t *testing.T) {
 		if r == nil || r.Lo != test.lo || r.Hi != test.hi {
 			t.Errorf("%s: %+v, want between %v and %v", test.name, r, test.lo, test.hi)
 		}
-		l.Age = time.Minute
+		l.age = time.Minute
 		switch r := l.record(t.Context(), poll.Outcome{Ending: poll.Succeeded}); {
 		case (r != nil) != (test.lo > 0):
 			t.Errorf("%s, a minute old: remembered: %+v; it was seen unfinished: %v", test.name, r, test.lo > 0)
@@ -146,7 +146,7 @@ func endOf(r *Recorder, s poll.Summary) Record {
 // observeLooks returns a Recorder that has observed looks. They ended 1, 2, 3 ... s after the start and took 100
 // ms each.
 func observeLooks(looks ...look) *Recorder {
-	r := &Recorder{IsList: true}
+	r := &Recorder{isList: true}
 	began := time.Unix(0, 0)
 	streaks := make(map[int]int)
 	before := make(map[int]status.Status)

@@ -17,36 +17,36 @@ const (
 	closingHints = 3 // how many hints are printed for targets with the same reason
 )
 
-// A Board holds the display state of all targets: one [Row] per target. The faces, which are the ways to show a
+// A board holds the display state of all targets: one [boardRow] per target. The faces, which are the ways to show a
 // wait, all draw the board. If only one target is waited for, the board is called single and has one row. With
 // --each, the board also has a row for each list, a response whose elements are the targets.
-type Board struct {
-	goal     string // the goal in words; "" for a single board
-	size     int    // the number of targets, including targets without an event so far
-	rows     []*Row // the rows of targets, by target number minus 1; nil before a target's first event
-	lists    []*Row
+type board struct {
+	goal     string      // the goal in words; "" for a single board
+	size     int         // the number of targets, including targets without an event so far
+	rows     []*boardRow // the rows of targets, by target number minus 1; nil before a target's first event
+	lists    []*boardRow
 	began    time.Time           // the start of the wait; zero before the first event
 	timeline timeline            // the attempts of the only target, if the board is single
-	hints    map[string][]string // by [Row.key]: the hints for the first target with that key
+	hints    map[string][]string // by [boardRow.key]: the hints for the first target with that key
 }
 
 // single reports whether the board shows a wait for one target, which is not part of a group.
-func (b *Board) single() bool { return b.goal == "" }
+func (b *board) single() bool { return b.goal == "" }
 
 // few reports whether there are so few targets that each is shown separately.
-func (b *Board) few() bool { return b.size <= mostTold }
+func (b *board) few() bool { return b.size <= mostTold }
 
 // at returns the time from the start of the wait to t, or 0 if t is earlier.
-func (b *Board) at(t time.Time) time.Duration { return max(0, t.Sub(b.began)) }
+func (b *board) at(t time.Time) time.Duration { return max(0, t.Sub(b.began)) }
 
 // isEnd reports whether ev is the last event of the run.
-func (b *Board) isEnd(ev poll.Event) bool {
+func (b *board) isEnd(ev poll.Event) bool {
 	return ev.Kind == poll.EventGoal || ev.Kind == poll.EventEnd && b.single()
 }
 
-// Update updates the board according to the event ev, and returns the row of the event's target. It returns nil if
+// update updates the board according to the event ev, and returns the row of the event's target. It returns nil if
 // the event does not belong to a target.
-func (b *Board) Update(ev poll.Event) *Row {
+func (b *board) update(ev poll.Event) *boardRow {
 	if b.began.IsZero() {
 		b.began, b.timeline.ended = ev.At.Add(-ev.Elapsed), ev.Elapsed
 	}
@@ -71,12 +71,12 @@ func (b *Board) Update(ev poll.Event) *Row {
 }
 
 // row returns the row of the event's target or list. It adds a row at the first event of a target or list.
-func (b *Board) row(ev poll.Event) *Row {
+func (b *board) row(ev poll.Event) *boardRow {
 	list := &b.rows
 	i := max(1, ev.N) - 1
 	if ev.N == 0 && !b.single() {
 		list = &b.lists
-		if i = slices.IndexFunc(b.lists, func(r *Row) bool { return r.name == ev.Target }); i < 0 {
+		if i = slices.IndexFunc(b.lists, func(r *boardRow) bool { return r.name == ev.Target }); i < 0 {
 			i = len(b.lists)
 		}
 	}
@@ -91,7 +91,7 @@ func (b *Board) row(ev poll.Event) *Row {
 }
 
 // age returns how long poll has waited for the row's target: until the time now, or until the target ended.
-func (b *Board) age(r *Row, now time.Time) time.Duration {
+func (b *board) age(r *boardRow, now time.Time) time.Duration {
 	if r.over() {
 		return r.elapsed
 	}
@@ -99,19 +99,19 @@ func (b *Board) age(r *Row, now time.Time) time.Duration {
 }
 
 // open returns up to shownLists lists that have not ended, sorted by the time of their next attempt.
-func (b *Board) open() []*Row {
-	open := slices.DeleteFunc(slices.Clone(b.lists), (*Row).over)
-	slices.SortStableFunc(open, func(a, b *Row) int { return a.due.Compare(b.due) })
+func (b *board) open() []*boardRow {
+	open := slices.DeleteFunc(slices.Clone(b.lists), (*boardRow).over)
+	slices.SortStableFunc(open, func(a, b *boardRow) int { return a.due.Compare(b.due) })
 	return open[:min(len(open), shownLists)]
 }
 
 // failed returns the lists that have ended. A list ends on its own only if poll cannot wait for its elements.
-func (b *Board) failed() []*Row {
-	return slices.DeleteFunc(slices.Clone(b.lists), func(list *Row) bool { return !list.over() })
+func (b *board) failed() []*boardRow {
+	return slices.DeleteFunc(slices.Clone(b.lists), func(list *boardRow) bool { return !list.over() })
 }
 
 // endings returns the number of targets for each ending. The key "" counts the targets that have not ended.
-func (b *Board) endings() map[poll.Ending]int {
+func (b *board) endings() map[poll.Ending]int {
 	n := map[poll.Ending]int{"": b.size}
 	for _, r := range b.rows {
 		if r != nil && r.over() {
@@ -123,7 +123,7 @@ func (b *Board) endings() map[poll.Ending]int {
 }
 
 // states returns the number of targets in each state as text, such as "4 done, 1 failed, 10 waiting".
-func (b *Board) states() string {
+func (b *board) states() string {
 	n, order := map[string]int{}, []string{}
 	ended := b.endings()
 	for _, m := range meanings() {
@@ -134,10 +134,10 @@ func (b *Board) states() string {
 }
 
 // A bucket is a group of targets that have the same state, and the same reason apart from numbers in the reason.
-type bucket []*Row
+type bucket []*boardRow
 
 // buckets groups the rows that satisfy wanted, and returns the largest bucket first.
-func buckets(rows []*Row, wanted func(*Row) bool) []bucket {
+func buckets(rows []*boardRow, wanted func(*boardRow) bool) []bucket {
 	byKey := map[string]bucket{}
 	for _, r := range rows {
 		if r != nil && wanted(r) {
@@ -152,7 +152,7 @@ func buckets(rows []*Row, wanted func(*Row) bool) []bucket {
 // reason returns the reason that the targets in b have in common. If numbers in their reasons differ, they are
 // replaced.
 func (b bucket) reason() string {
-	if slices.ContainsFunc(b, func(r *Row) bool { return r.reason != b[0].reason }) {
+	if slices.ContainsFunc(b, func(r *boardRow) bool { return r.reason != b[0].reason }) {
 		return b[0].pattern
 	}
 	return b[0].reason
@@ -160,19 +160,19 @@ func (b bucket) reason() string {
 
 // commonest returns the largest buckets of targets that have not ended, at most as many as the parameter most. It
 // does not count targets without a reason.
-func (b *Board) commonest(most int) []bucket {
-	all := buckets(b.rows, func(r *Row) bool { return !r.over() && r.reason != "" })
+func (b *board) commonest(most int) []bucket {
+	all := buckets(b.rows, func(r *boardRow) bool { return !r.over() && r.reason != "" })
 	return all[:min(len(all), most)]
 }
 
-// A Moment is an attempt in the timeline of a single wait, the list of attempts in the output of --json.
-type Moment struct {
-	Attempt int     `json:"attempt"`
-	At      Seconds `json:"at_s"` // when the attempt started, since the start of the run
-	Status  string  `json:"status"`
-	Reason  string  `json:"reason"`
-	Took    Seconds `json:"took_s"`
-	Wait    Seconds `json:"wait_s"` // how long poll waited before the attempt
+// A moment is an attempt in the timeline of a single wait, the list of attempts in the output of --json.
+type moment struct {
+	Attempt int         `json:"attempt"`
+	At      secondsJSON `json:"at_s"` // when the attempt started, since the start of the run
+	Status  string      `json:"status"`
+	Reason  string      `json:"reason"`
+	Took    secondsJSON `json:"took_s"`
+	Wait    secondsJSON `json:"wait_s"` // how long poll waited before the attempt
 }
 
 // How many of the first and of the last attempts a timeline keeps.
@@ -183,7 +183,7 @@ const (
 
 // A timeline holds the attempts of a single wait. It drops attempts in the middle of a long wait.
 type timeline struct {
-	moments []Moment
+	moments []moment
 	ended   time.Duration // when the last attempt ended; at first, the time of the first event
 }
 
@@ -193,23 +193,23 @@ func (t *timeline) update(ev poll.Event) {
 		return
 	}
 	start := ev.Elapsed - ev.Took
-	t.add(Moment{
+	t.add(moment{
 		Attempt: attemptOf(ev), At: seconds(start), Status: string(ev.Verdict.Status),
 		Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Wait: seconds(max(0, start-t.ended)),
 	})
 	t.ended = ev.Elapsed
 }
 
-func (t *timeline) add(m Moment) {
+func (t *timeline) add(m moment) {
 	if len(t.moments) == firstMoments+lastMoments {
 		t.moments = slices.Delete(t.moments, firstMoments, firstMoments+1)
 	}
 	t.moments = append(t.moments, m)
 }
 
-// Seconds is a number of seconds in JSON, rounded to milliseconds.
-type Seconds float64
+// secondsJSON is a number of seconds in JSON, rounded to milliseconds.
+type secondsJSON float64
 
-func seconds(d time.Duration) Seconds {
-	return Seconds(math.Round(d.Seconds()*1000) / 1000)
+func seconds(d time.Duration) secondsJSON {
+	return secondsJSON(math.Round(d.Seconds()*1000) / 1000)
 }

@@ -78,8 +78,8 @@ func (v *view) last(now time.Time) string {
 
 // table returns a line for each row that is not nil. The line consists of a mark, the name, numbers and the
 // reason. On a narrow terminal, the elapsed time is the only number.
-func (v *view) table(rows []*Row, now time.Time) (lines []string) {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(row *Row) bool { return row == nil })
+func (v *view) table(rows []*boardRow, now time.Time) (lines []string) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row *boardRow) bool { return row == nil })
 	names, width, bars := v.namesOf(rows), 0, 0
 	for i, row := range rows {
 		width = max(width, term.Width(names[i]))
@@ -99,7 +99,7 @@ func (v *view) table(rows []*Row, now time.Time) (lines []string) {
 
 // namesOf returns the names of rows, each followed by two blanks. Except on a wide terminal, it removes the start
 // that all names have in common. For a single target, the name is "".
-func (v *view) namesOf(rows []*Row) []string {
+func (v *view) namesOf(rows []*boardRow) []string {
 	names, common := make([]string, len(rows)), 0
 	if v.board.single() {
 		return names
@@ -128,7 +128,7 @@ func commonPart(names []string) int {
 
 // markOf returns the character at the start of a row. It shows how the target ended, or that an attempt is
 // running. It is a blank for any other target.
-func (v *view) markOf(row *Row, now time.Time) string {
+func (v *view) markOf(row *boardRow, now time.Time) string {
 	switch {
 	case meaningOf(row.ending).status == status.Success:
 		return v.glyphs.good
@@ -144,7 +144,7 @@ func (v *view) markOf(row *Row, now time.Time) string {
 
 // numbers returns the columns of a row with the attempt's number, the elapsed time, the progress bar and the next
 // step. The bar's column has the width bars, or is missing if bars is 0.
-func (v *view) numbers(row *Row, now time.Time, bars int) string {
+func (v *view) numbers(row *boardRow, now time.Time, bars int) string {
 	age, usual := clock(v.board.age(row, now)), v.forecast(row, now)
 	switch {
 	case v.isNarrow() && v.board.single():
@@ -178,7 +178,7 @@ func (v *view) numbers(row *Row, now time.Time, bars int) string {
 // wordsOn returns the text at the end of a row: values of the progress, and the reason. If there is only one
 // target, the reason is shortened only if it needs more columns than the parameter room. Otherwise it is always
 // brief. If no row has a progress bar (bars is 0), the text includes the progress.
-func (v *view) wordsOn(row *Row, bars, room int) string {
+func (v *view) wordsOn(row *boardRow, bars, room int) string {
 	text, progress := fitted(row.reason, room), row.progress.others
 	if row.n > 0 {
 		text = brief(row.reason)
@@ -199,7 +199,7 @@ func (v *view) wordsOn(row *Row, bars, room int) string {
 
 // forecast returns how much longer the wait of a row will probably take. It returns "" without a forecast, and for
 // the elements of a list.
-func (v *view) forecast(row *Row, now time.Time) string {
+func (v *view) forecast(row *boardRow, now time.Time) string {
 	if row.n > 0 || row.over() {
 		return ""
 	}
@@ -207,7 +207,7 @@ func (v *view) forecast(row *Row, now time.Time) string {
 }
 
 // outlookOn returns the next step of a row, why the row is delayed, and how much longer it will probably take.
-func (v *view) outlookOn(row *Row, now time.Time) string {
+func (v *view) outlookOn(row *boardRow, now time.Time) string {
 	return clauses(row.next(now), heldWords(row.held), v.forecast(row, now))
 }
 

@@ -185,8 +185,8 @@ func (v *view) missing() (lines []string) {
 	if left := b.size - b.endings()[poll.Succeeded]; left > 0 {
 		lines = []string{fmt.Sprintf("%d of %s did not succeed:", left, words.Count(b.size, thing))}
 	}
-	others := func(r *Row) bool { return r.isLacking() && !r.hasFailed() }
-	for i, lack := range slices.Concat(buckets(b.rows, (*Row).hasFailed), buckets(b.rows, others), buckets(b.lists, (*Row).isLacking)) {
+	others := func(r *boardRow) bool { return r.isLacking() && !r.hasFailed() }
+	for i, lack := range slices.Concat(buckets(b.rows, (*boardRow).hasFailed), buckets(b.rows, others), buckets(b.lists, (*boardRow).isLacking)) {
 		if i >= closingReasons && !b.few() {
 			rest += len(lack)
 			continue

@@ -20,31 +20,31 @@ import (
 // elapsed_s, and with several targets also n and name. Every other key is present only if it applies. See
 // docs/event.schema.json.
 type jsonEvent struct {
-	V       int      `json:"v"`              // the version of the format: 1
-	Event   string   `json:"event"`          // the kind of event: wait, start, message, attempt, end, place or goal
-	N       int      `json:"n,omitempty"`    // only with several targets
-	Name    string   `json:"name,omitempty"` // only with several targets
-	Target  *string  `json:"target,omitempty"`
-	Place   string   `json:"place,omitempty"`
-	Attempt *int     `json:"attempt,omitempty"` // the number of the attempt that is next, starts or has ended; at the end, of all attempts
-	Elapsed Seconds  `json:"elapsed_s"`
-	Wait    *Seconds `json:"wait_s,omitempty"`
-	HeldBy  string   `json:"held_by,omitempty"`  // "gate" or "rate": why a due attempt does not start
-	Closed  Seconds  `json:"closed_s,omitempty"` // how long attempts at the origin are held back
-	Status  any      `json:"status,omitempty"`   // null if a run ends without a status
-	Rule    string   `json:"rule,omitempty"`
-	Ending  string   `json:"ending,omitempty"` // only in the event "goal"
-	Reason  *string  `json:"reason,omitempty"`
+	V       int          `json:"v"`              // the version of the format: 1
+	Event   string       `json:"event"`          // the kind of event: wait, start, message, attempt, end, place or goal
+	N       int          `json:"n,omitempty"`    // only with several targets
+	Name    string       `json:"name,omitempty"` // only with several targets
+	Target  *string      `json:"target,omitempty"`
+	Place   string       `json:"place,omitempty"`
+	Attempt *int         `json:"attempt,omitempty"` // the number of the attempt that is next, starts or has ended; at the end, of all attempts
+	Elapsed secondsJSON  `json:"elapsed_s"`
+	Wait    *secondsJSON `json:"wait_s,omitempty"`
+	HeldBy  string       `json:"held_by,omitempty"`  // "gate" or "rate": why a due attempt does not start
+	Closed  secondsJSON  `json:"closed_s,omitempty"` // how long attempts at the origin are held back
+	Status  any          `json:"status,omitempty"`   // null if a run ends without a status
+	Rule    string       `json:"rule,omitempty"`
+	Ending  string       `json:"ending,omitempty"` // only in the event "goal"
+	Reason  *string      `json:"reason,omitempty"`
 	*goalJSON
-	Attempts   *int     `json:"attempts,omitempty"` // only in the event "goal"
-	HTTPStatus *int     `json:"http_status,omitempty"`
-	ExitCode   *int     `json:"exit_code,omitempty"`
-	Took       *Seconds `json:"took_s,omitempty"`
+	Attempts   *int         `json:"attempts,omitempty"` // only in the event "goal"
+	HTTPStatus *int         `json:"http_status,omitempty"`
+	ExitCode   *int         `json:"exit_code,omitempty"`
+	Took       *secondsJSON `json:"took_s,omitempty"`
 	messagesJSON
-	RetryAfter Seconds  `json:"hint_s,omitempty"`
-	Progress   *float64 `json:"progress,omitempty"` // from 0 to 1
-	Show       []any    `json:"show,omitempty"`
-	Notes      []string `json:"notes,omitempty"` // notes and hints on the verdict and on undecided conditions
+	RetryAfter secondsJSON `json:"hint_s,omitempty"`
+	Progress   *float64    `json:"progress,omitempty"` // from 0 to 1
+	Show       []any       `json:"show,omitempty"`
+	Notes      []string    `json:"notes,omitempty"` // notes and hints on the verdict and on undecided conditions
 	predictionJSON
 	Objects []objectJSON `json:"objects,omitempty"` // at the end, the objects that are not done
 	Error   string       `json:"error,omitempty"`   // why there was no response; after an end without success, the lines printed at the end
@@ -52,7 +52,7 @@ type jsonEvent struct {
 
 // object returns the line of JSON for the event ev. It returns "" for a message whose verdict and reason are the
 // same as before.
-func (v *view) object(row *Row, ev poll.Event, found shown) string {
+func (v *view) object(row *boardRow, ev poll.Event, found shown) string {
 	var line any
 	switch ev.Kind {
 	case poll.EventOrigin:
@@ -79,7 +79,7 @@ func (v *view) object(row *Row, ev poll.Event, found shown) string {
 }
 
 // jsonEvent returns the JSON for an event of a target or a list.
-func (v *view) jsonEvent(row *Row, ev poll.Event, found shown) jsonEvent {
+func (v *view) jsonEvent(row *boardRow, ev poll.Event, found shown) jsonEvent {
 	o := jsonEvent{V: 1, Event: string(ev.Kind), N: row.n, Target: new(term.Line(row.name)), Attempt: new(row.attempt),
 		Elapsed: seconds(ev.Elapsed), messagesJSON: messagesOf(ev.State, ev.At)}
 	if !v.board.single() { // a list has no number, only a name
@@ -134,7 +134,7 @@ type outcomeJSON struct {
 	*goalJSON
 	Attempts int `json:"attempts"`
 	messagesJSON
-	Elapsed Seconds      `json:"elapsed_s"`
+	Elapsed secondsJSON  `json:"elapsed_s"`
 	Resumed bool         `json:"resumed,omitempty"` // whether the wait had ended in an earlier run
 	Objects []objectJSON `json:"objects,omitempty"` // the objects in the last response that are not done
 }
@@ -163,9 +163,9 @@ type goalJSON struct {
 	Counts map[string]int `json:"counts"` // the number of targets for each ending
 }
 
-// A Document is the output of --json for a single wait. See docs/outcome.schema.json. Keys that do not apply are
+// A documentJSON is the output of --json for a single wait. See docs/outcome.schema.json. Keys that do not apply are
 // omitted, except status and target, which are then null.
-type Document struct {
+type documentJSON struct {
 	V int `json:"v"` // the version of the format: 1
 	outcomeJSON
 	Target     *string `json:"target"`
@@ -175,13 +175,13 @@ type Document struct {
 	Notes []string `json:"notes,omitempty"`
 	callAgain
 	predictionJSON
-	Timeline []Moment `json:"timeline"`
+	Timeline []moment `json:"timeline"`
 }
 
-// A TargetResult is the result of one of several targets. Each is a line on stdout. With --json, a TargetResult is
-// an element of a [Summary] instead, without the response body. See docs/target.schema.json.
-type TargetResult struct {
-	V    int    `json:"v,omitempty"` // the version of the format: 1; missing in a Summary
+// A targetJSON is the result of one of several targets. Each is a line on stdout. With --json, a targetJSON is
+// an element of a [summaryJSON] instead, without the response body. See docs/target.schema.json.
+type targetJSON struct {
+	V    int    `json:"v,omitempty"` // the version of the format: 1; missing in a summaryJSON
 	N    int    `json:"n"`
 	Name string `json:"name"`
 	outcomeJSON
@@ -189,27 +189,27 @@ type TargetResult struct {
 	result Result
 }
 
-// A Summary is the output of --json for several targets. See docs/summary.schema.json.
-type Summary struct {
+// A summaryJSON is the output of --json for several targets. See docs/summary.schema.json.
+type summaryJSON struct {
 	V    int `json:"v"` // the version of the format: 1
 	Exit int `json:"exit"`
 	callAgain
 	outcomeJSON
-	Notes   []string       `json:"notes,omitempty"` // on runs that could not be recorded
-	Targets []TargetResult `json:"targets"`
-	Result  *TargetResult  `json:"result,omitempty"` // the target that succeeded, if one is enough
+	Notes   []string     `json:"notes,omitempty"` // on runs that could not be recorded
+	Targets []targetJSON `json:"targets"`
+	Result  *targetJSON  `json:"result,omitempty"` // the target that succeeded, if one is enough
 }
 
 // A callAgain is the JSON for whether and when the caller should run the same command again.
 type callAgain struct {
-	Again bool    `json:"again"`
-	In    Seconds `json:"again_in_s,omitempty"` // how long the server requires the caller to wait first
+	Again bool        `json:"again"`
+	In    secondsJSON `json:"again_in_s,omitempty"` // how long the server requires the caller to wait first
 }
 
 // A messagesJSON is the JSON for the messages of a stream.
 type messagesJSON struct {
-	Messages int      `json:"messages,omitempty"`
-	Age      *Seconds `json:"last_message_s,omitempty"` // the time since the last message
+	Messages int          `json:"messages,omitempty"`
+	Age      *secondsJSON `json:"last_message_s,omitempty"` // the time since the last message
 }
 
 func messagesOf(s poll.State, now time.Time) (m messagesJSON) {
@@ -237,12 +237,12 @@ func (e end) json(exit any) outcomeJSON {
 }
 
 // document returns the output of --json for a single wait.
-func (v *view) document(result Result, exit int) Document {
+func (v *view) document(result Result, exit int) documentJSON {
 	o := &result.Outcome
 	e := v.end(o, nil, time.Now())
-	d := Document{
+	d := documentJSON{
 		V: 1, outcomeJSON: e.json(exit), Target: &o.Target, Notes: append(hintLines("", o.Verdict.Reason, o.Hints), oneLines("", v.notes)...),
-		callAgain: callAgain{e.again, seconds(e.in)}, predictionJSON: predict(v.cfg.Forecast, ageOf(o)), Timeline: append([]Moment{}, v.board.timeline.moments...),
+		callAgain: callAgain{e.again, seconds(e.in)}, predictionJSON: predict(v.cfg.Forecast, ageOf(o)), Timeline: append([]moment{}, v.board.timeline.moments...),
 	}
 	d.setValue(result.values)
 	d.setBody(o.Observation)
@@ -253,11 +253,11 @@ func (v *view) document(result Result, exit int) Document {
 }
 
 // summary returns the output of --json for several targets.
-func (v *view) summary(s *poll.Summary, targets []TargetResult, winner *TargetResult, exit int) Summary {
+func (v *view) summary(s *poll.Summary, targets []targetJSON, winner *targetJSON, exit int) summaryJSON {
 	e := v.end(nil, s, time.Now())
-	rows := append([]TargetResult{}, targets...)
-	slices.SortFunc(rows, func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) })
-	return Summary{V: 1, Exit: exit, callAgain: callAgain{e.again, seconds(e.in)}, outcomeJSON: e.json(nil), Notes: oneLines("", v.notes), Targets: rows, Result: winner}
+	rows := append([]targetJSON{}, targets...)
+	slices.SortFunc(rows, func(a, b targetJSON) int { return cmp.Compare(a.N, b.N) })
+	return summaryJSON{V: 1, Exit: exit, callAgain: callAgain{e.again, seconds(e.in)}, outcomeJSON: e.json(nil), Notes: oneLines("", v.notes), Targets: rows, Result: winner}
 }
 
 // setValue sets the value of --print. It does nothing if values is empty.
@@ -289,8 +289,8 @@ func (c *contentJSON) setBody(o *status.Observation) {
 
 // A predictionJSON is the JSON for a forecast from past runs.
 type predictionJSON struct {
-	Expected    *Seconds `json:"expected_s,omitempty"`       // how long the median run takes
-	Probability *float64 `json:"probability_done,omitempty"` // that a run is over at this age
+	Expected    *secondsJSON `json:"expected_s,omitempty"`       // how long the median run takes
+	Probability *float64     `json:"probability_done,omitempty"` // that a run is over at this age
 }
 
 func predict(f Forecast, age time.Duration) predictionJSON {
@@ -312,7 +312,7 @@ func ageOf(o *poll.Outcome) time.Duration {
 	return o.Elapsed - o.State.Began.Sub(o.State.Start)
 }
 
-func waitSeconds(h *status.RetryAfter) Seconds {
+func waitSeconds(h *status.RetryAfter) secondsJSON {
 	if h == nil {
 		return 0
 	}

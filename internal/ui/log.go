@@ -39,7 +39,7 @@ const statusWidth = len("NOT_READY") // the width of a status in columns
 
 // event reports an event. The row belongs to the event's target, or is nil. The parameter found is the progress
 // that the event's response contains.
-func (l *logFace) event(row *Row, ev poll.Event, found shown) {
+func (l *logFace) event(row *boardRow, ev poll.Event, found shown) {
 	silent, single, isEnd := l.cfg.Face == None, l.board.single(), l.board.isEnd(ev)
 	if ev.Elapsed = l.board.at(ev.At); !l.opened {
 		l.opened = true
@@ -134,7 +134,7 @@ func (l *logFace) states(reasons int) string {
 }
 
 // attempt reports an attempt if it brings news, or if all attempts should be reported (--verbose).
-func (l *logFace) attempt(row *Row, ev poll.Event, found shown) {
+func (l *logFace) attempt(row *boardRow, ev poll.Event, found shown) {
 	isVerbose, ofAll := l.cfg.Verbose, row.n == 0
 	switch {
 	case isVerbose, ofAll && l.isNews(row, ev, found):
@@ -151,7 +151,7 @@ func (l *logFace) attempt(row *Row, ev poll.Event, found shown) {
 // the rule differs from those in the previous line. A change of only the reason or the progress is worth a line at
 // most mostTold times, and never while status lines show it. If several targets are drawn on the terminal, or if
 // there are many lists, only problems in reading a list are worth a line.
-func (l *logFace) isNews(row *Row, ev poll.Event, found shown) bool {
+func (l *logFace) isNews(row *boardRow, ev poll.Event, found shown) bool {
 	b, isDrawn := l.board, l.cfg.Face == Live
 	switch {
 	case ev.Observation != nil && ev.Observation.Stopped():
@@ -180,7 +180,7 @@ func textOf(ev poll.Event, found shown) string {
 var passing = words.Pattern(`(\$(?:elapsed|unchanged|attempt) is )[\d.a-zµ]+`)
 
 // verdict writes the line about an attempt's verdict.
-func (l *logFace) verdict(row *Row, ev poll.Event, found shown) {
+func (l *logFace) verdict(row *boardRow, ev poll.Event, found shown) {
 	logged := &row.logged
 	isChange := logged.verdict == verdictOf(ev)
 	logged.verdict, logged.text = verdictOf(ev), textOf(ev, found)
@@ -216,7 +216,7 @@ func (l *logFace) details(ev poll.Event) {
 }
 
 // named returns text with the target's name in front. If there is only one target, it returns text unchanged.
-func (l *logFace) named(row *Row, text string) string {
+func (l *logFace) named(row *boardRow, text string) string {
 	if l.board.single() {
 		return text
 	}
@@ -226,14 +226,14 @@ func (l *logFace) named(row *Row, text string) string {
 // end reports how one of several targets ended. It reports nothing if the lines at the end of the run will contain
 // the same: for a list, and for a target that ended because the whole wait or its list ended. It also reports
 // nothing if the target ended in an earlier run, or if a later run continues the target.
-func (l *logFace) end(row *Row, ev poll.Event) {
+func (l *logFace) end(row *boardRow, ev poll.Event) {
 	o, b := ev.Outcome, l.board
 	if row.n == 0 || o.Resumed || l.cfg.Slice && isOpen(o.Ending) {
 		return
 	}
 	limit := l.cfg.Timeout
 	withAll := o.Ending == poll.Interrupted || o.Ending == poll.TimedOut && limit > 0 && ev.Deadline.Sub(b.began) >= limit
-	endedAlike := func(list *Row) bool { return list.ending == o.Ending && list.outcome.Reason == o.Reason }
+	endedAlike := func(list *boardRow) bool { return list.ending == o.Ending && list.outcome.Reason == o.Reason }
 	if withAll || slices.ContainsFunc(b.failed(), endedAlike) {
 		return
 	}

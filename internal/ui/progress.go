@@ -83,7 +83,7 @@ func mayShowProgress(o *status.Observation) bool {
 
 // read returns the progress in the event's response, and stores it in the row. If the response is not successful
 // and has no progress, the row keeps its progress.
-func (v *view) read(row *Row, ev poll.Event) shown {
+func (v *view) read(row *boardRow, ev poll.Event) shown {
 	isList := row != nil && row.n == 0 && !v.board.single()
 	isShown := v.board.few() || v.cfg.Verbose || v.cfg.Face == JSON
 	if ev.Kind != poll.EventAttempt && ev.Kind != poll.EventMessage || v.cfg.Face == None || isList || !isShown {

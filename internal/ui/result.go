@@ -160,7 +160,7 @@ func WriteOut(s *term.Streams, p []byte) error {
 	return nil
 }
 
-// WriteResult writes the result of a single wait to stdout and closes stdout. With JSON, it writes a [Document].
+// WriteResult writes the result of a single wait to stdout and closes stdout. With JSON, it writes a [documentJSON].
 // Otherwise it writes [Result.Answer], and nothing after a failure. The parameter exit is the exit code of the
 // process. Any error is a [*ResultError].
 func (r *Reporter) WriteResult(result Result, exit int) error {
@@ -189,7 +189,7 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	s, out, o := &r.results, result.output, &result.Outcome
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	target := TargetResult{N: n, Name: o.Target, outcomeJSON: endOf(o).json(exit)}
+	target := targetJSON{N: n, Name: o.Target, outcomeJSON: endOf(o).json(exit)}
 	target.setValue(result.values)
 	if out.JSON {
 		s.rows = append(s.rows, target)
@@ -237,7 +237,7 @@ func (r *Reporter) writeLine(line []byte) error {
 	return nil
 }
 
-// WriteSummary completes the output for several targets, and closes stdout. With JSON, it writes a [Summary]. If
+// WriteSummary completes the output for several targets, and closes stdout. With JSON, it writes a [summaryJSON]. If
 // one target was enough, it writes that target's result. The parameter exit is the exit code of the process. Any
 // error is a [*ResultError].
 func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
@@ -260,5 +260,5 @@ func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
 // WriteFailure writes the --json output of a run that never started, for example because of a usage error. The
 // output has no status, ending or target. The parameter again is true if the user may run the same command again.
 func WriteFailure(s *term.Streams, exit int, again bool, reason string) error {
-	return writeObject(s, Document{V: 1, outcomeJSON: outcomeJSON{Exit: exit, Reason: term.Line(reason)}, callAgain: callAgain{Again: again}, Timeline: []Moment{}})
+	return writeObject(s, documentJSON{V: 1, outcomeJSON: outcomeJSON{Exit: exit, Reason: term.Line(reason)}, callAgain: callAgain{Again: again}, Timeline: []moment{}})
 }

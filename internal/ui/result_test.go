@@ -88,7 +88,7 @@ func TestResult_newline(t *testing.T) {
 func TestTimeline(t *testing.T) {
 	var h timeline
 	for i := range 1234 {
-		h.add(Moment{Attempt: i + 1})
+		h.add(moment{Attempt: i + 1})
 	}
 	if m := h.moments; len(m) != 500 || m[49].Attempt != 50 || m[50].Attempt != 785 || m[499].Attempt != 1234 {
 		t.Errorf("have %d moments: %v", len(m), m)
@@ -183,20 +183,20 @@ func TestExcerpt(t *testing.T) {
 // A target that is not done, in this wait or after it, has another color than one that has failed.
 func TestRow_tone(t *testing.T) {
 	for _, test := range []struct {
-		row  *Row
+		row  *boardRow
 		want term.Tone
 	}{
-		{&Row{}, term.Pending},
-		{&Row{status: status.NotReady}, term.Pending},
-		{&Row{status: status.Throttled}, term.Slow},
-		{&Row{ending: poll.TimedOut}, term.Pending},
-		{&Row{status: status.Throttled, ending: poll.TimedOut}, term.Slow},
-		{&Row{ending: poll.ThrottledTooLong}, term.Slow},
-		{&Row{status: status.Success, ending: poll.Succeeded}, term.Good},
-		{&Row{ending: poll.CannotRun}, term.Bad},
-		{&Row{status: status.Throttled, ending: poll.Failed}, term.Bad},
-		{&Row{status: status.NotReady, ending: poll.AttemptsExhausted}, term.Pending},
-		{&Row{status: status.NotReady, ending: poll.Cancelled}, term.Faint},
+		{&boardRow{}, term.Pending},
+		{&boardRow{status: status.NotReady}, term.Pending},
+		{&boardRow{status: status.Throttled}, term.Slow},
+		{&boardRow{ending: poll.TimedOut}, term.Pending},
+		{&boardRow{status: status.Throttled, ending: poll.TimedOut}, term.Slow},
+		{&boardRow{ending: poll.ThrottledTooLong}, term.Slow},
+		{&boardRow{status: status.Success, ending: poll.Succeeded}, term.Good},
+		{&boardRow{ending: poll.CannotRun}, term.Bad},
+		{&boardRow{status: status.Throttled, ending: poll.Failed}, term.Bad},
+		{&boardRow{status: status.NotReady, ending: poll.AttemptsExhausted}, term.Pending},
+		{&boardRow{status: status.NotReady, ending: poll.Cancelled}, term.Faint},
 	} {
 		if have := test.row.tone(); have != test.want {
 			t.Errorf("%s, %s: have tone %q, want %q", test.row.status, test.row.ending, have, test.want)

@@ -51,9 +51,9 @@ func byVerdict(e poll.Ending) bool { return meaningOf(e).status.Ends() }
 // isOpen reports whether a wait with this ending had too little time, so that a later run may succeed.
 func isOpen(e poll.Ending) bool { return e == poll.TimedOut || e == poll.ThrottledTooLong }
 
-// A Row is the display state of a target, or of a list whose elements are targets. It is kept small, because there
+// A boardRow is the display state of a target, or of a list whose elements are targets. It is kept small, because there
 // may be very many rows.
-type Row struct {
+type boardRow struct {
 	n       int // the number of the target, from 1; 0 for a single wait and for a list
 	name    string
 	status  status.Status // the status of the last attempt; after the end, of the outcome
@@ -83,12 +83,12 @@ type Row struct {
 
 // newRow returns a row for the target of ev, the target's first event. The parameter began is the time from the
 // start of the run to the start of the wait for the target.
-func newRow(ev poll.Event, began time.Duration) *Row {
-	return &Row{n: ev.N, name: ev.Target, began: began, limit: timeoutOf(ev)}
+func newRow(ev poll.Event, began time.Duration) *boardRow {
+	return &boardRow{n: ev.N, name: ev.Target, began: began, limit: timeoutOf(ev)}
 }
 
 // update updates the row according to an event that does not end the target.
-func (r *Row) update(ev poll.Event) {
+func (r *boardRow) update(ev poll.Event) {
 	r.messages, r.heard = ev.State.Messages, ev.State.Heard
 	if ev.Kind == poll.EventAttempt || ev.Kind == poll.EventMessage {
 		r.status, r.checked = statusOf(ev), attemptOf(ev)
@@ -111,7 +111,7 @@ func (r *Row) update(ev poll.Event) {
 const neverSeen = "never seen"
 
 // end updates the row according to the outcome of its target.
-func (r *Row) end(o *poll.Outcome) {
+func (r *boardRow) end(o *poll.Outcome) {
 	r.phase, r.status, r.ending, r.elapsed = "", o.Status, o.Ending, o.Elapsed
 	switch {
 	case r.n == 0:
@@ -136,7 +136,7 @@ func isNeverSeen(o *poll.Outcome) bool {
 var number = words.Pattern(`(HTTP|exit) \d+|[\w-]*\d[\w.-]*`)
 
 // setReason sets the row's reason, and the pattern that follows from the reason.
-func (r *Row) setReason(words string) {
+func (r *boardRow) setReason(words string) {
 	if words == r.reason {
 		return
 	}
@@ -150,19 +150,19 @@ func (r *Row) setReason(words string) {
 }
 
 // over reports whether the target has ended.
-func (r *Row) over() bool { return r.ending != "" }
+func (r *boardRow) over() bool { return r.ending != "" }
 
 // hasFailed reports whether the target ended with the status ERROR.
-func (r *Row) hasFailed() bool { return meaningOf(r.ending).status == status.Error }
+func (r *boardRow) hasFailed() bool { return meaningOf(r.ending).status == status.Error }
 
 // isLacking reports whether the target has ended, but not with success.
-func (r *Row) isLacking() bool { return r.over() && r.ending != poll.Succeeded }
+func (r *boardRow) isLacking() bool { return r.over() && r.ending != poll.Succeeded }
 
 // isMissed reports whether the target has ended without success, and was not cancelled.
-func (r *Row) isMissed() bool { return r.isLacking() && r.ending != poll.Cancelled }
+func (r *boardRow) isMissed() bool { return r.isLacking() && r.ending != poll.Cancelled }
 
 // tone returns the color of a row. A target that was not done in time does not have the color of a failure.
-func (r *Row) tone() term.Tone {
+func (r *boardRow) tone() term.Tone {
 	m := meaningOf(r.ending)
 	switch {
 	case r.ending == poll.Cancelled:
@@ -175,7 +175,7 @@ func (r *Row) tone() term.Tone {
 
 // key returns a string that is the same for all targets of a [bucket]. All cancelled targets are in the same
 // bucket.
-func (r *Row) key() string {
+func (r *boardRow) key() string {
 	if r.ending == poll.Cancelled {
 		return string(r.ending)
 	}
@@ -183,7 +183,7 @@ func (r *Row) key() string {
 }
 
 // running returns how long the row's operation has been running. It returns 0 if the operation has not started.
-func (r *Row) running(now time.Time) time.Duration {
+func (r *boardRow) running(now time.Time) time.Duration {
 	if r.operation.IsZero() {
 		return 0
 	}
@@ -191,7 +191,7 @@ func (r *Row) running(now time.Time) time.Duration {
 }
 
 // next describes the attempt that is running or comes next, such as "busy 3s" or "next 4.2s".
-func (r *Row) next(now time.Time) string {
+func (r *boardRow) next(now time.Time) string {
 	left, busy := max(0, r.due.Sub(now)), now.Sub(r.since)
 	switch {
 	case r.phase == poll.EventWait && left < 10*time.Second:

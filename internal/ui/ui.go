@@ -1,6 +1,6 @@
 // Package ui reports the progress and the end of a run. It shows the events of package poll on stderr, and writes
 // the result to stdout. The user can choose between several ways to show the events, which are called faces. The
-// state of all targets is stored in a [Board], which the events update. Each face shows the board in its own way.
+// state of all targets is stored in a [board], which the events update. Each face shows the board in its own way.
 // For a single target, the board has one row.
 //
 // The rules for output:
@@ -44,8 +44,8 @@ type Reporter struct {
 type results struct {
 	mu     sync.Mutex // locked before Reporter.mu, and held while a line is written
 	begun  bool       // whether a line was written
-	rows   []TargetResult
-	winner *TargetResult // the first target that succeeded, if one is enough; otherwise nil
+	rows   []targetJSON
+	winner *targetJSON // the first target that succeeded, if one is enough; otherwise nil
 }
 
 // New returns a Reporter with the configuration cfg. It writes nothing before the first event.
@@ -57,7 +57,7 @@ func New(cfg Config) *Reporter {
 		cfg.Palette = term.Palette{}
 	}
 	r := &Reporter{con: &console{w: cfg.Streams.Err}, view: view{cfg: cfg, glyphs: glyphsOf(cfg.Streams.Unicode),
-		board: &Board{goal: cfg.Goal, size: cfg.Targets, hints: map[string][]string{}}}}
+		board: &board{goal: cfg.Goal, size: cfg.Targets, hints: map[string][]string{}}}}
 	if cfg.Face == Live {
 		r.con.foreground = cfg.Streams.Foreground
 	}
@@ -79,7 +79,7 @@ func (r *Reporter) Event(ev poll.Event) {
 	if r.con.inBackground(); r.child != nil && ev.Kind == poll.EventAttempt {
 		r.con.say(r.child.Rest()) // the command's last line, which has no newline
 	}
-	row := r.board.Update(ev)
+	row := r.board.update(ev)
 	r.newest = ev
 	if r.cfg.Face != JSON && r.board.isEnd(ev) && !r.succeeded(ev) {
 		r.con.say(r.annotation(ev))
@@ -89,7 +89,7 @@ func (r *Reporter) Event(ev poll.Event) {
 }
 
 // show shows an event in the way that the face determines. The row belongs to the event's target, or is nil.
-func (r *Reporter) show(row *Row, ev poll.Event) {
+func (r *Reporter) show(row *boardRow, ev poll.Event) {
 	found := r.read(row, ev)
 	switch {
 	case r.cfg.Face == JSON:

@@ -114,7 +114,7 @@ const (
 // A view holds the data that all faces need: the configuration, the board and the size of the terminal.
 type view struct {
 	cfg    Config
-	board  *Board
+	board  *board
 	glyphs glyphs
 	notes  []string    // the notes that Say has received so far
 	child  *term.Lines // the stderr of a command; nil if it is not shown
