@@ -100,12 +100,8 @@ func failed(f *status.Failure, next call) *response {
 	return &response{Observation: status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}, call: next}
 }
 
-// note appends the note in words to the hints, unless words is "".
-func (a *response) note(words string) {
-	if words != "" {
-		a.hint(status.Hint{Text: words})
-	}
-}
+// note appends text as a hint.
+func (a *response) note(text string) { a.hint(status.Hint{Text: text}) }
 
 func (a *response) hint(h status.Hint) { a.Hints = append(slices.Clip(a.Hints), h) }
 
@@ -136,14 +132,13 @@ func (c *client) describe(a *response) {
 	} else if a.Moved && !a.Elsewhere && first.Path == last.Path {
 		a.Redirect += " with another query"
 	}
-	started := make(map[string]time.Time)
+	a.Started = make(map[string]time.Time)
 	for _, r := range a.call.redirects {
 		if r.start {
-			started[r.from.origin()] = r.date
+			a.Started[r.from.origin()] = r.date
 		}
 		if a.Failure == nil {
 			a.note(fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url)))
 		}
 	}
-	a.Started = started
 }

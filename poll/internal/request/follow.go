@@ -24,7 +24,7 @@ type follow struct{ reference }
 // the response.
 func parseFollow(s string, opts ...expr.Option) (follow, error) {
 	r, err := parseReference(s, []string{"", "auto", "none", "self"}, opts...)
-	if err == nil && r.explicit() && r.texts == nil && !r.varies() {
+	if err == nil && r.explicit() && r.texts == nil && !r.reads() {
 		err = fmt.Errorf("%s is the same for every response, and names no URL", s)
 	}
 	return follow{r}, err
@@ -223,14 +223,10 @@ func isURL(s string) bool {
 // explicit reports whether r is an expression or a URL, rather than a keyword.
 func (r reference) explicit() bool { return r.source != "" }
 
-// varies reports whether the URL that r builds depends on the response.
-func (r reference) varies() bool {
-	return slices.ContainsFunc(r.values, func(x *expr.Expr) bool { return x.Reads() })
-}
-
-// namesEnviron reports whether an expression in r reads an environment variable.
-func (r reference) namesEnviron() bool {
-	return slices.ContainsFunc(r.values, func(x *expr.Expr) bool { return x.Reads("ENV") })
+// reads reports whether an expression in r reads one of the variables. Without variables, it reports whether the URL
+// that r builds depends on the response.
+func (r reference) reads(variables ...string) bool {
+	return slices.ContainsFunc(r.values, func(x *expr.Expr) bool { return x.Reads(variables...) })
 }
 
 // sample returns the URL of r with "0" in place of each expression, so that its constant parts can be checked.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pollcli/poll/status"
 )
 
 // requestsPart reports whether the user's header makes the request conditional (If-None-Match and similar fields), or
@@ -83,18 +85,14 @@ func confirm(kept, a *response) *response {
 	return &o
 }
 
-// conditionsOn returns the header fields that make the next request conditional, for a response with this header. It
-// returns nil if the response has neither an ETag nor a Last-Modified, or if it was modified too recently (see
-// minAge).
+// conditionsOn returns the header fields that make the next request conditional, for a response with this header. There
+// are none if the response has neither an ETag nor a Last-Modified, or if it was modified too recently (see minAge).
 func conditionsOn(header http.Header) http.Header {
-	etag, lastModified := header.Get("ETag"), header.Get("Last-Modified")
-	if etag == "" && lastModified == "" {
-		return nil
-	}
 	conditions := http.Header{}
-	if etag != "" {
+	if etag := header.Get("ETag"); etag != "" {
 		conditions["If-None-Match"] = []string{etag}
 	}
+	lastModified := header.Get("Last-Modified")
 	modified, err := http.ParseTime(lastModified)
 	if err != nil {
 		return conditions
@@ -117,24 +115,22 @@ func (c *client) fresh(ctx context.Context, next call) *response {
 	if c.Refresh == nil {
 		return c.conditional(ctx, next)
 	}
-	_, note := c.renew(ctx, next, false)
+	c.renew(ctx, next, false)
 	a := c.conditional(ctx, next)
-	a.note(note)
 	if a.code == http.StatusUnauthorized && !a.Good() {
-		a.Renewed, note = c.renew(ctx, next, true)
-		a.note(note)
+		a.Renewed = c.renew(ctx, next, true)
 	}
 	return a
 }
 
 // renew calls Refresh for the request of next, and stores the header fields that have changed. refused is passed to
-// Refresh: it is true if the server has rejected the credentials with a 401. changed reports whether a field has
-// changed. note explains an error of Refresh or a malformed field, and is "" otherwise.
-func (c *client) renew(ctx context.Context, next call, refused bool) (changed bool, note string) {
+// Refresh: it is true if the server has rejected the credentials with a 401. renew reports whether a field has changed.
+// For an error of Refresh or a malformed field, it adds a note.
+func (c *client) renew(ctx context.Context, next call, refused bool) (changed bool) {
 	fields, err := c.Refresh(c.request(ctx, next), refused)
 	fields, malformed := checkHeader(fields)
 	if err = cmp.Or(err, malformed); err != nil {
-		note = "not all header fields are renewed: " + redact(err.Error(), c.secrets())
+		c.notes = append(c.notes, status.Hint{Text: "not all header fields are renewed: " + redact(err.Error(), c.secrets())})
 	}
 	for name, values := range fields {
 		if slices.Equal(c.header[name], values) {
@@ -149,5 +145,5 @@ func (c *client) renew(ctx context.Context, next call, refused bool) (changed bo
 			c.renewed = c.renewed[:min(len(c.renewed), maxRenewed)]
 		}
 	}
-	return changed, note
+	return changed
 }

@@ -68,7 +68,7 @@ func (o *Operation) Continues() bool { return o.first == startDue || o.follow.ex
 
 // KeepsEnviron reports whether the result of Save may contain an environment variable, because an expression in
 // Follow reads that variable.
-func (o *Operation) KeepsEnviron() bool { return o.follow.namesEnviron() }
+func (o *Operation) KeepsEnviron() bool { return o.follow.reads("ENV") }
 
 // Credentials returns a string that is equal for requests with equal credentials, and "" for requests without
 // credentials. The string contains the credentials, so it is secret.
@@ -131,10 +131,7 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 	if retry := c.memory.Retry; got.Failure != nil && retry > 0 && (got.RetryAfter == nil || got.RetryAfter.Wait < retry) {
 		got.RetryAfter = &status.RetryAfter{Wait: retry, Source: "its retry field"}
 	}
-	if c.unreported {
-		c.unreported = false
-		got.note("credentials are not sent to " + c.withheld + ", which is another origin")
-	}
+	got.Hints, c.notes = slices.Concat(got.Hints, c.notes), nil
 	r := Reply{Observation: got.observation(), Next: s.Position}
 	if got.Monitor == meaning.MonitorAzure && s.Monitor == meaning.MonitorAzure {
 		r.Result, r.ResultErr = s.result(got.Body)
@@ -246,24 +243,20 @@ func (s *step) isElsewhere(got *response) bool {
 }
 
 // doubt returns the reason why got, a successful response, may not be the requested document: it is an HTML page,
-// such as a login page or a maintenance page, and the user's Accept does not name HTML. It returns "" if there is no
-// such doubt.
+// such as a login page or a maintenance page, and the user's Accept does not name HTML. The Content-Type shows whether
+// got is an HTML page or, if it is missing, the body. doubt returns "" if there is no such doubt.
 func (s *step) doubt(got *response) string {
 	wanted := strings.Join(s.client.header["Accept"], "")
-	if !got.Good() || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") {
-		return ""
-	}
+	kind, _, _ := mime.ParseMediaType(cmp.Or(got.Header.Get("Content-Type"), http.DetectContentType(got.Body)))
+	isHTML := kind == "text/html" || kind == "application/xhtml+xml"
 	n := len(got.call.redirects)
-	if n == 0 {
+	switch {
+	case !isHTML || !got.Good() || strings.Contains(strings.ToLower(wanted), "html"):
+		return ""
+	case n == 0:
 		return "the response is an HTML page"
 	}
 	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be a login page", got.call.redirects[n-1].code, urlName(got.call.at.url))
-}
-
-// isHTML reports whether a is an HTML page according to its Content-Type. Without a Content-Type, the body decides.
-func isHTML(a *response) bool {
-	kind, _, _ := mime.ParseMediaType(cmp.Or(a.Header.Get("Content-Type"), http.DetectContentType(a.Body)))
-	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
 // start sends the start request. The next attempt repeats it only in these cases:
@@ -339,11 +332,9 @@ func isMissing(got *response) bool {
 // mayHaveStarted reports whether the operation may be running although the response to the start request is
 // unsuccessful. code is the status of that response.
 func mayHaveStarted(code int) bool {
-	switch code {
-	case http.StatusSwitchingProtocols, http.StatusRequestTimeout, http.StatusTooEarly:
-		return true
-	}
-	return code >= 500 && code != http.StatusNotImplemented && code != http.StatusHTTPVersionNotSupported
+	isRejected := code == http.StatusNotImplemented || code == http.StatusHTTPVersionNotSupported
+	return code >= 500 && !isRejected ||
+		slices.Contains([]int{http.StatusSwitchingProtocols, http.StatusRequestTimeout, http.StatusTooEarly}, code)
 }
 
 // noteRedirect adds a note that names the target of a redirect that was not followed. The user has to decide what to

@@ -168,7 +168,7 @@ func parsePager(s string, opts ...expr.Option) (*pager, error) {
 		return nil, nil
 	}
 	r, err := parseReference(s, []string{"auto"}, opts...)
-	if err == nil && r.explicit() && !r.varies() { // the error does not repeat s, because a URL can hold secrets
+	if err == nil && r.explicit() && !r.reads() { // the error does not repeat s, because a URL can hold secrets
 		err = errors.New("the expression for the next page is the same on every page: write a part of the page, such as .next, " +
 			"or in a URL ?page_token={.next}")
 	}

@@ -43,6 +43,7 @@ import (
 	"sync"
 
 	"github.com/pollcli/poll/poll/internal/stream"
+	"github.com/pollcli/poll/status"
 )
 
 const (
@@ -156,10 +157,10 @@ type client struct {
 	memory  stream.Memory
 	from    string   // origin that sent memory.LastID
 	renewed []string // secrets that Refresh has returned, latest first, and then the userinfo of the URL
-	// withheld is the last origin that received a request without the credentials, as "scheme://host". unreported is
-	// true until a note reports that origin.
-	withheld   string
-	unreported bool
+	// withheld is the last origin that received a request without the credentials, as "scheme://host". notes are the
+	// client's own hints for the observation of the current attempt.
+	withheld string
+	notes    []status.Hint
 }
 
 // newClient returns a client for r, or an error if r is invalid. The error holds no secrets.
@@ -241,14 +242,15 @@ func (c *client) guards(p location) bool {
 	return p.trusted && len(c.credentials()) > 0
 }
 
-// noteWithheld records that from, the location of a response, received the request without the credentials. It does
-// nothing if from is trusted or at the origin of the user's URL, or if there are no credentials to withhold.
+// noteWithheld adds a note that from, the location of a response, received the request without the credentials. It
+// does nothing if from is trusted or at the origin of the user's URL, or if there are no credentials to withhold.
 func (c *client) noteWithheld(from location) {
 	if from.trusted || sameOrigin(from.url, c.given.url) || len(c.credentials()) == 0 {
 		return
 	}
 	if origin := from.url.Scheme + "://" + from.url.Host; origin != c.withheld {
-		c.withheld, c.unreported = origin, true
+		c.withheld = origin
+		c.notes = append(c.notes, status.Hint{Text: "credentials are not sent to " + origin + ", which is another origin"})
 	}
 }
 
