@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -20,14 +21,11 @@ import (
 // send sends the single request of next and reads the response. It does not follow redirects. An error becomes the
 // Failure of the response.
 func (c *client) send(ctx context.Context, next call) *response {
-	var late *time.Timer
-	if next.Timeout > 0 {
-		var cancel context.CancelCauseFunc
-		ctx, cancel = context.WithCancelCause(ctx)
-		late = time.AfterFunc(next.Timeout-time.Since(next.began), func() { cancel(meaning.ErrAttemptTimeout) })
-		defer cancel(nil)
-		defer late.Stop()
-	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timeout := cmp.Or(next.Timeout, math.MaxInt64) - time.Since(next.began)
+	late := time.AfterFunc(timeout, func() { cancel(meaning.ErrAttemptTimeout) })
+	defer late.Stop()
 	if err := ctx.Err(); err != nil { // the request was certainly not sent, so a start request can be repeated
 		return c.withoutResponse(ctx, err, false, next)
 	}
@@ -53,23 +51,21 @@ func (c *client) send(ctx context.Context, next call) *response {
 	if c.Received != nil {
 		c.Received(resp)
 	}
-	keep := func() {
-		ratelimit.Read(&a.Observation, &a.HTTP, received)
-		c.cookies.keep(next.at, resp.Header["Set-Cookie"])
-		c.noteWithheld(next.at)
+	c.cookies.keep(next.at, resp.Header["Set-Cookie"])
+	c.noteWithheld(next.at)
+	l := c.listener(a, resp)
+	if l == nil {
+		err = c.read(a, resp)
 	}
-	if l := c.listener(a, resp); l != nil {
-		keep()
-		if late != nil {
-			late.Stop()
-		}
-		return l.listen(ctx, own, d.stop)
-	}
-	if err := c.read(a, resp); err != nil {
+	ratelimit.Read(&a.Observation, &a.HTTP, received)
+	switch {
+	case err != nil:
 		return c.withoutResponse(ctx, err, true, next)
+	case l == nil:
+		return a
 	}
-	keep()
-	return a
+	late.Stop()
+	return l.listen(ctx, own, d.stop)
 }
 
 // transport returns the transport for a request to the location to. An untrusted location receives no client
