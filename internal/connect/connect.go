@@ -144,8 +144,7 @@ func (o Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 		proxy = http.ProxyURL(u)
 	}
 	return func(r *http.Request) (*url.URL, error) {
-		port := cmp.Or(r.URL.Port(), map[string]string{"http": "80", "https": "443"}[r.URL.Scheme])
-		if len(o.routed(r.URL.Hostname(), port)) > 0 {
+		if len(o.routed(r.URL.Hostname(), port(r.URL))) > 0 {
 			return nil, nil
 		}
 		return proxy(r)

@@ -21,13 +21,7 @@ type Command struct{}
 // Succeeded reports whether a program has ended with the exit code 0 or, if o.Accept is not nil, with one of the
 // codes in o.Accept. A line of output that is evaluated while the program runs counts as successful, too.
 func (Command) Succeeded(o *status.Observation) bool {
-	switch {
-	case o.Exit == nil:
-		return o.Message
-	case o.Accept != nil:
-		return slices.Contains(o.Accept, *o.Exit)
-	}
-	return *o.Exit == 0
+	return isAccepted(o, o.Exit, func(exit int) bool { return exit == 0 })
 }
 
 // Meaning returns the meaning of a program's exit code, of a line of its output, or of a failure. If no rule matches,

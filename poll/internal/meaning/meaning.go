@@ -39,6 +39,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
@@ -77,6 +78,18 @@ func success(reason string) func(bool) status.Verdict {
 
 func notReady(reason string) status.Verdict {
 	return status.Verdict{Status: status.NotReady, Reason: reason}
+}
+
+// isAccepted reports whether code, a status code or an exit code, is one of the codes in o.Accept. If o.Accept is nil,
+// the function usually decides. Without a code, only a message of a stream is accepted.
+func isAccepted(o *status.Observation, code *int, usually func(code int) bool) bool {
+	switch {
+	case code == nil:
+		return o.Message
+	case o.Accept != nil:
+		return slices.Contains(o.Accept, *code)
+	}
+	return usually(*code)
 }
 
 // Plain is the protocol of probes whose responses have no status code or exit code: TCP connections and custom

@@ -24,11 +24,7 @@ func Stated(o *status.Observation) string {
 
 // Reported returns the report about an operation that the document of a response contains.
 func Reported(o *status.Observation) Report {
-	code := 0
-	if o.Code != nil {
-		code = *o.Code
-	}
-	return read(status.Environment(o).Doc.Bytes(), code)
+	return read(status.Environment(o).Doc.Bytes(), o.Code)
 }
 
 // followed returns the verdict for a successful response from a followed URL. It depends on report, the report in the
@@ -118,7 +114,7 @@ func withDetail(o *status.Observation, words string, state Statement, wrong ...S
 			continue
 		}
 		detail := status.FirstText([]*expr.Expr{x}, env)
-		isReply := read([]byte(detail), 0).State.Stage == Done // the message itself reports success
+		isReply := read([]byte(detail), nil).State.Stage == Done // the message itself reports success
 		if detail != "" && !isReply {
 			return words + ": " + detail
 		}
@@ -149,19 +145,15 @@ const (
 //
 // In any other case, and for any other verdict, the operation may still be running.
 func Concludes(o *status.Observation, v status.Verdict) bool {
-	code := 0
-	if o.Code != nil {
-		code = *o.Code
-	}
 	switch {
 	case v.Status != status.Error:
 		return false
-	case Of(o).Due, o.Start && o.Failure == nil && code >= http.StatusBadRequest:
+	case Of(o).Due, o.Start && o.Failure == nil && o.Code != nil && *o.Code >= http.StatusBadRequest:
 		return true
 	case !o.Good():
 		return false
 	}
-	report := read(o.Body, code) // o.Body is the element of a list here, not the list
+	report := read(o.Body, o.Code) // o.Body is the element of a list here, not the list
 	isEnd := []Stage{Done, Failed}
 	switch stage := report.State.Stage; {
 	case stage == Open:

@@ -68,14 +68,17 @@ type Report struct {
 }
 
 // read returns the report in text, the document of a response or the output of a command. The parameter code is the
-// status code or the exit code. States count at the top level and in one envelope. A state that is nested more
+// status code of the response, or nil. States count at the top level and in one envelope. A state that is nested more
 // deeply, or that is in any other object, never means success. If text is only a word, with or without quotes, the
 // word is the state, as long as its meaning is known. For any other text, the report is the zero Report.
-func read(text []byte, code int) Report {
+func read(text []byte, code *int) Report {
 	text = bytes.TrimSpace(text)
 	isJSON := json.Valid(text)
 	if isJSON && bytes.ContainsAny(text[:1], "{[") {
-		r := reading{code: strconv.Itoa(code)}
+		r := reading{code: "0"}
+		if code != nil {
+			r.code = strconv.Itoa(*code)
+		}
 		r.value(text, "", 0, top)
 		isEmpty := len(bytes.Join(bytes.Fields(text), nil)) == 2
 		return Report{r.state(), r.first(sign), r.first(wrong), cmp.Or(r.said[deeper][state], r.said[other][state]),
@@ -128,7 +131,7 @@ func (at level) within() level {
 // A reading collects the statements of a document. For each kind and level, it keeps the statement with the greatest
 // stage. If several statements have that stage, it keeps the first.
 type reading struct {
-	code string // the status code or exit code, in decimal
+	code string // the status code in decimal, or "0"
 	part bool   // the reading is only about the object in a member such as .status
 	said [levels]map[kind]Statement
 }

@@ -3,7 +3,6 @@ package meaning
 import (
 	"bytes"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,13 +75,7 @@ const (
 // Succeeded reports whether the status of the response is 2xx or, if o.Accept is not nil, one of the codes in
 // o.Accept.
 func (h HTTP) Succeeded(o *status.Observation) bool {
-	switch {
-	case o.Code == nil:
-		return o.Message
-	case o.Accept != nil:
-		return slices.Contains(o.Accept, *o.Code)
-	}
-	return *o.Code >= 200 && *o.Code <= 299
+	return isAccepted(o, o.Code, func(code int) bool { return code/100 == 2 })
 }
 
 // isStray reports whether the response does not describe the requested page: it is a 404, a 410 or a failure of

@@ -87,17 +87,14 @@ func (s *Session) Run(ctx context.Context, receive func(status.Observation) (eno
 		return obs
 	}
 	defer c.release()
-	var decided *status.Observation
-	if s.Stream {
-		decided = s.listen(ctx, c, receive)
-	}
-	stopped := decided == nil && s.attend(ctx, c)
-	if decided == nil {
+	decided, stopped := s.Stream && s.listen(ctx, c, receive, &obs), false
+	if !decided {
+		stopped = s.attend(ctx, c)
 		c.outputs.observe(&obs)
+		obs.Ended = s.Stream
 	}
 	switch {
-	case decided != nil:
-		obs = *decided
+	case decided:
 	case stopped:
 		obs.Failure = endedFailure(ctx, began)
 	case c.cmd.ProcessState == nil:
@@ -105,10 +102,9 @@ func (s *Session) Run(ctx context.Context, receive func(status.Observation) (eno
 	default:
 		exit, signal := ending(c.cmd.ProcessState)
 		obs.Exit, obs.Signal = &exit, signal
-	}
-	obs.Ended = s.Stream && decided == nil
-	if decided == nil && !stopped && !s.Foreground && c.outputs.isHeld() { // after a line has decided, another goroutine may still write to the outputs
-		obs.Hints = status.Notes("a process that " + s.name() + " left running held its output, and was ended")
+		if !s.Foreground && c.outputs.isHeld() {
+			obs.Hints = status.Notes("a process that " + s.name() + " left running held its output, and was ended")
+		}
 	}
 	if isClosed(c.exited) && !c.empty() {
 		s.left = append(s.left, &child{cmd: c.cmd, group: c.group}) // a copy without the outputs, so that their memory can be released

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/poll/internal/stream"
 	"github.com/pollcli/poll/status"
 )
@@ -165,15 +164,15 @@ func closeAll(files []*os.File) {
 }
 
 // listen passes each line of the program's outputs to evaluate. If evaluate returns true for a line, listen ends the
-// program and the processes that the program has started, and returns the observation of that line. It returns nil if
-// evaluate has not returned true before the program ends or ctx is done.
-func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Observation) (enough bool)) (decided *status.Observation) {
+// program and the processes that the program has started, sets obs to the observation of that line, and returns true.
+// It returns false if evaluate has not returned true before the program ends or ctx is done.
+func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Observation) (enough bool), obs *status.Observation) (decided bool) {
 	o := &c.outputs
 	defer close(o.unread)
 	receive := func(line status.Observation) (enough bool) {
-		line.Kind, line.Protocol = status.KindCommand, meaning.Command{}
+		line.Kind, line.Protocol = obs.Kind, obs.Protocol
 		if enough = evaluate(line); enough {
-			decided = new(line)
+			*obs = line
 		}
 		return enough
 	}
@@ -193,15 +192,12 @@ func (s *Session) listen(ctx context.Context, c *child, evaluate func(status.Obs
 		case next := <-o.chunks:
 			if both[next.from].Write(next.text) {
 				c.end()
-				return decided
+				return true
 			}
 		case <-c.finished:
-			if c.isComplete() && (both[0].End() || both[1].End()) {
-				return decided
-			}
-			return nil
+			return c.isComplete() && (both[0].End() || both[1].End())
 		case <-ctx.Done():
-			return nil
+			return false
 		}
 	}
 }

@@ -144,8 +144,8 @@ var meanings = [...]struct {
 const notTLS = "the server does not speak TLS on this port"
 
 // meaningOf returns the failure for err, without the field Err. If err joins the errors of several addresses, the
-// error with the smallest weight, as the function weight returns it, decides. If that weight is 0 and other addresses have failed, too, the reason names
-// the address of the deciding error. text must return the message of an error without secrets.
+// error with the smallest weight, as the function weight returns it, decides. If that weight is 0 and other addresses
+// have failed, too, the reason names the address of the deciding error. text must return the message of an error without secrets.
 func meaningOf(err error, text func(error) string) *status.Failure {
 	all := leaves(err)
 	decisive := slices.MinFunc(all, func(a, b error) int { return weight(a) - weight(b) })
@@ -210,16 +210,10 @@ func leaves(err error) (all []error) {
 //	2  a name without addresses: the error of another name or address is more useful
 //	3  an IPv6 address without a route from this machine: many machines have no IPv6
 func weight(err error) int {
-	class := meaningOfOne(err).Class
-	switch {
-	case hasNoRoute(err):
+	if hasNoRoute(err) {
 		return 3
-	case class == status.ClassDNS:
-		return 2
-	case class == status.ClassRefused:
-		return 1
 	}
-	return 0
+	return map[string]int{status.ClassRefused: 1, status.ClassDNS: 2}[meaningOfOne(err).Class]
 }
 
 // hasNoRoute reports whether err means that this machine has no route to an IPv6 address. A router on the way may

@@ -33,7 +33,7 @@ const maxID = 4 << 10
 // NewEvents returns an Events that passes each event to receive. It keeps at most limit bytes of an event's data. It
 // starts with the last event ID in memory, and updates memory while it reads the stream.
 func NewEvents(limit int64, memory *Memory, receive Receiver) *Events {
-	return &Events{lines: lines{limit: limit + room, cr: true}, receive: receive, memory: memory, id: memory.LastID}
+	return &Events{lines: lines{limit: limit + room, ends: "\r\n"}, receive: receive, memory: memory, id: memory.LastID}
 }
 
 // Write passes each event that p completes to the Receiver. As soon as the Receiver returns true, Write skips the rest of p

@@ -40,7 +40,7 @@ func (b *buffer) reset() { b.kept, b.size = b.kept[:0], 0 }
 // lines splits a stream of bytes into lines.
 type lines struct {
 	limit int64  // largest number of bytes to keep of one line
-	cr    bool   // a carriage return ends a line, like a line feed
+	ends  string // the characters that end a line: a line feed, and perhaps a carriage return
 	held  buffer // the start of an incomplete line
 	crlf  bool   // the previous byte was a carriage return that ended a line, so a line feed is skipped
 }
@@ -54,7 +54,7 @@ func (l *lines) write(p []byte, receive func(line []byte, size int64) (enough bo
 			p = p[1:]
 		}
 		l.crlf = false
-		end := l.end(p)
+		end := bytes.IndexAny(p, l.ends)
 		if end < 0 {
 			l.held.add(p, l.limit)
 			return false
@@ -72,20 +72,6 @@ func (l *lines) write(p []byte, receive func(line []byte, size int64) (enough bo
 	return enough
 }
 
-// end returns the index of the first line ending in p, or -1 if p has no line ending.
-func (l *lines) end(p []byte) int {
-	end := bytes.IndexByte(p, '\n')
-	if l.cr {
-		if end >= 0 {
-			p = p[:end]
-		}
-		if cr := bytes.IndexByte(p, '\r'); cr >= 0 {
-			return cr
-		}
-	}
-	return end
-}
-
 // Lines is a Framer that finds lines, and skips empty lines. It joins the lines of an indented JSON document into one
 // message. Such a document starts with a line that is only "{" or "[", and ends with a line that is only "}" or "]".
 // The lines in between start with a space or a tab.
@@ -99,7 +85,7 @@ type Lines struct {
 // NewLines returns a Lines that passes each line or document to receive. It keeps at most limit bytes of a line. A
 // document of limit bytes or more is passed on as single lines.
 func NewLines(limit int64, receive Receiver) *Lines {
-	return &Lines{lines: lines{limit: limit}, receive: receive}
+	return &Lines{lines: lines{limit: limit, ends: "\n"}, receive: receive}
 }
 
 // Write passes each line or document that p completes to the Receiver. As soon as the Receiver returns true, Write skips the
