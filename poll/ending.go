@@ -133,6 +133,11 @@ func (w *wait) explain(o *Outcome) {
 		o.Hints = append(o.Hints, status.Hint{Text: fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(needed.For))})
 	}
 	o.Hints = append(o.Hints, w.coach.Notes(o.Observation.Kind)...)
+	detail, env := w.rules.Detail, status.Environment(o.Observation)
+	if o.Observation.Good() && len(detail) > 0 && status.FirstText(detail, env, "number", "boolean") == "" {
+		why, _, _ := strings.Cut(detail[0].Eval(env).Explain().Lines[0], ", want ")
+		o.Hints = append(o.Hints, status.Hint{Text: "no detail is added to the reason: " + why})
+	}
 	if o.Ending != Failed || o.Verdict.Rule == "" {
 		o.Hints = append(o.Hints, w.coach.Hints()...)
 	}

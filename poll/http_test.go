@@ -177,7 +177,7 @@ func TestReasons(t *testing.T) {
 		{&net.OpError{Op: "proxyconnect", Err: &net.DNSError{Name: "proxy", IsNotFound: true}}, "the proxy: no such host proxy", ""},
 		{&net.OpError{Op: "proxyconnect", Err: syscall.ETIMEDOUT}, "the proxy: timed out", status.ClassTimeout},
 		{&net.OpError{Op: "dial", Net: "unix", Err: syscall.ENOENT}, "no such socket", status.ClassRefused},
-		{errors.New("http: server gave HTTP response to HTTPS client"), "the server does not speak TLS on this port", status.ClassTLS},
+		{errors.New("http: server gave HTTP response to HTTPS client"), "the server does not speak TLS on this port: for plain HTTP, write http://", status.ClassTLS},
 		{errors.New("tls: no cipher suite supported"), "tls: no cipher suite supported", status.ClassTLS},
 	} {
 		h := HTTP{

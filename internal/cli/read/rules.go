@@ -42,6 +42,9 @@ func (r *Reader) readRules(t *Target) error {
 			s.Note("with %s a path begins at the element, not at the response: --%s '.name == \"x\"'", s.Origin("each"), name)
 		}
 	}
+	if len(s.Until) > 1 && !strings.HasPrefix(s.Until[1], find(`^[^\s=!<>~]*`, s.Until[0])[0]) {
+		s.Note("one true --until is enough; if all must be true, join them with and in one --until")
+	}
 	t.readGone()
 	if err := r.readDetail(t); err != nil {
 		return err

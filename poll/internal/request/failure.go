@@ -141,7 +141,7 @@ var meanings = [...]struct {
 	{nil, "GOAWAY", "", status.ClassReset},
 }
 
-const notTLS = "the server does not speak TLS on this port"
+const notTLS = "the server does not speak TLS on this port: for plain HTTP, write http://"
 
 // meaningOf returns the failure for err, without the field Err. If err joins the errors of several addresses, the
 // error with the smallest weight, as the function weight returns it, decides. If that weight is 0 and other addresses
