@@ -74,8 +74,13 @@ func (l *loop) originOf(w *wait) *origin {
 
 // enter waits until an attempt of w may start. On success it returns a function leave, which the caller must
 // call to let other attempts start, and the pace of the attempt's requests. ok is false if ctx is done first,
-// if the origin is closed until after the deadline, or if a [Poller.Step] would have to wait for the limiter.
+// if the origin is closed until after the deadline, or if a [Poller.Step] would have to wait for the limiter. A single
+// wait only waits for its limiter.
 func (l *loop) enter(ctx context.Context, w *wait) (leave func(), pace *paced, ok bool) {
+	if l.single {
+		ok = l.awaitSlot(ctx, w)
+		return func() {}, newPaced(w), ok
+	}
 	o, isOwn := w.origin, w.p.Limiter != nil // if w has its own limiter, w waits for it before it takes up room at the origin
 	if isOwn && !l.awaitSlot(ctx, w) || o.room.Acquire(ctx, 1) != nil {
 		return nil, nil, false

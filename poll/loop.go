@@ -131,9 +131,14 @@ func (w *wait) sleep() bool {
 	return w.run.ctx.Err() == nil && !w.isDeadline(time.Now())
 }
 
-// sleepUntil sleeps until the time at, or until ctx is done if that is earlier.
+// sleepUntil sleeps until the time at, or until ctx is done if that is earlier. It returns at once if at is not in the
+// future.
 func sleepUntil(ctx context.Context, at time.Time) {
-	timer := time.NewTimer(time.Until(at))
+	wait := time.Until(at)
+	if wait <= 0 {
+		return
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

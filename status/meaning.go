@@ -140,9 +140,12 @@ func (m *Meaning) reads(rule *Rule) bool {
 //   - It reads $stdout, $stderr or $body, and m has AllowText.
 func (m *Meaning) counts(rule *Rule, admitted bool) bool {
 	x, has := rule.Expr, func(a Allow) bool { return m.Allow&a != 0 }
+	if has(AllowRead) || rule.Status == Error && admitted {
+		return true
+	}
 	isFree := rule.Status == Throttled || rule.Status == NotReady && (rule.Preset == "" || has(AllowNotReady))
 	isNamed := x.Reads("error") || m.isNamed(x) || has(AllowText) && x.Reads("stdout", "stderr", "body")
-	return has(AllowRead) || rule.Status == Error && admitted || isFree || isNamed || !x.Reads(".", "isjson", "unchanged", "body", "header")
+	return isFree || isNamed || !x.Reads(".", "isjson", "unchanged", "body", "header")
 }
 
 // isNamed reports whether x reads one of the variables in m.Named.

@@ -172,7 +172,7 @@ func (o *Observation) absence() string {
 	if o.Within == nil || o.Failure != nil {
 		return ""
 	}
-	return map[Presence]string{Gone: "the element is no longer in the response", Missing: "the element is not in the response"}[o.Presence]
+	return [...]string{UnknownPresence: "", Gone: "the element is no longer in the response", Missing: "the element is not in the response"}[o.Presence]
 }
 
 // element returns the element that o is about, as a document. If the response does not contain the element, every

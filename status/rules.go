@@ -138,7 +138,7 @@ func validate(rules []Rule) error {
 		switch rule := &rules[i]; {
 		case rule.Expr == nil:
 			return errors.New("a rule has no Expr")
-		case rule.Status.RuleName() == "":
+		case !slices.Contains(ruled(), rule.Status):
 			return fmt.Errorf("%q is not the status of a rule", rule.Status)
 		case slices.Contains(rule.Detail, nil):
 			return fmt.Errorf("the rule %s: an expression for the detail is nil", rule)

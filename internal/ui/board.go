@@ -200,11 +200,19 @@ func (t *timeline) update(ev poll.Event) {
 	t.ended = ev.Elapsed
 }
 
+// add adds an attempt. It drops many attempts at a time, because each drop moves all later attempts.
 func (t *timeline) add(m moment) {
-	if len(t.moments) == firstMoments+lastMoments {
-		t.moments = slices.Delete(t.moments, firstMoments, firstMoments+1)
+	if len(t.moments) == firstMoments+2*lastMoments {
+		t.moments = slices.Delete(t.moments, firstMoments, firstMoments+lastMoments)
 	}
 	t.moments = append(t.moments, m)
+}
+
+// kept returns the first and the last attempts.
+func (t *timeline) kept() []moment {
+	all := append([]moment{}, t.moments...)
+	first := min(len(all), firstMoments)
+	return slices.Delete(all, first, max(first, len(all)-lastMoments))
 }
 
 // secondsJSON is a number of seconds in JSON, rounded to milliseconds.

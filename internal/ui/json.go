@@ -242,7 +242,7 @@ func (v *view) document(result Result, exit int) documentJSON {
 	e := v.end(o, nil, time.Now())
 	d := documentJSON{
 		V: 1, outcomeJSON: e.json(exit), Target: &o.Target, Notes: append(hintLines("", o.Verdict.Reason, o.Hints), oneLines("", v.notes)...),
-		callAgain: callAgain{e.again, seconds(e.in)}, predictionJSON: predict(v.cfg.Forecast, ageOf(o)), Timeline: append([]moment{}, v.board.timeline.moments...),
+		callAgain: callAgain{e.again, seconds(e.in)}, predictionJSON: predict(v.cfg.Forecast, ageOf(o)), Timeline: v.board.timeline.kept(),
 	}
 	d.setValue(result.values)
 	d.setBody(o.Observation)

@@ -90,7 +90,7 @@ func TestTimeline(t *testing.T) {
 	for i := range 1234 {
 		h.add(moment{Attempt: i + 1})
 	}
-	if m := h.moments; len(m) != 500 || m[49].Attempt != 50 || m[50].Attempt != 785 || m[499].Attempt != 1234 {
+	if m := h.kept(); len(m) != 500 || m[49].Attempt != 50 || m[50].Attempt != 785 || m[499].Attempt != 1234 {
 		t.Errorf("have %d moments: %v", len(m), m)
 	}
 }

@@ -286,15 +286,16 @@ func (r Result) Explain() (why Explanation) {
 			return r.value
 		})
 	}
-	switch line := strings.TrimSpace(x.src) + " is " + v.preview(); {
+	line := func() string { return strings.TrimSpace(x.src) + " is " + v.preview() }
+	switch {
 	case isAbandoned:
 		return Explanation{Lines: []string{v.detail}}
 	case r.isAbsent:
 		why.Lines = []string{words.OneLine(v.detail)}
 	case why.Lines == nil && v.kind == kindUnknown:
-		why.Lines = []string{words.OneLine(line + ": " + v.detail)}
+		why.Lines = []string{words.OneLine(line() + ": " + v.detail)}
 	case why.Lines == nil:
-		why.Lines = []string{words.OneLine(line)}
+		why.Lines = []string{words.OneLine(line())}
 	}
 	why.Lines = slices.Compact(why.Lines)
 	if why.Notes = slices.Compact(append(why.Notes, why.hints.near...)); r.Tri != True {

@@ -44,7 +44,7 @@ const secondaryLimitWait = time.Minute
 // A wait of 0 is ignored. A malformed value is also ignored, but adds a note, which does not repeat the value.
 func Read(o *status.Observation, h *meaning.HTTP, now time.Time) {
 	h.Date, _ = http.ParseTime(o.Header.Get("Date"))
-	age, _ := strconv.ParseUint(o.Header.Get("Age"), 10, 31)
+	age, _ := strconv.ParseUint(cmp.Or(o.Header.Get("Age"), "0"), 10, 31)
 	h.Age = time.Duration(age) * time.Second
 	if hasLimits(o.Header) {
 		r := reader{Observation: o, HTTP: h, received: now}

@@ -45,7 +45,7 @@ func (a Attempt) wait(ctx context.Context, to location) *status.Failure {
 	if a.Pace == nil {
 		return nil
 	}
-	return a.Pace.Wait(ctx, to.origin())
+	return a.Pace.Wait(ctx, to.origin)
 }
 
 // A call describes a request that one layer passes to the next. The package comment lists the layers.
@@ -135,7 +135,7 @@ func (c *client) describe(a *response) {
 	a.Started = make(map[string]time.Time)
 	for _, r := range a.call.redirects {
 		if r.start {
-			a.Started[r.from.origin()] = r.date
+			a.Started[r.from.origin] = r.date
 		}
 		if a.Failure == nil {
 			a.note(fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url)))

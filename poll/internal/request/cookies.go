@@ -29,7 +29,7 @@ type cookies struct {
 
 // cookieKey returns the key of p's cookie jar. Locations share a jar if they have the same origin and are equally
 // trusted.
-func cookieKey(p location) string { return fmt.Sprint(p.origin(), p.trusted) }
+func cookieKey(p location) string { return fmt.Sprint(p.origin, p.trusted) }
 
 // keep stores the cookies of a response. from is the location that returned the response, and values are its
 // Set-Cookie fields. Fields of more than maxSetCookie bytes in total are ignored.

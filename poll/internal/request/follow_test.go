@@ -116,7 +116,7 @@ func locationOf(t testing.TB, s string) location {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return location{url: u, trusted: true}
+	return newLocation(u, true)
 }
 
 func clientOf(t testing.TB, r Request) *client {

@@ -61,7 +61,7 @@ func (c *client) listener(a *response, resp *http.Response) *listener {
 	isEndless := resp.ContentLength < 0 && !a.call.start
 	switch format := kind[strings.LastIndexAny(kind, "/+")+1:]; {
 	case kind == eventStream:
-		if origin := a.call.at.origin(); c.from != origin {
+		if origin := a.call.at.origin; c.from != origin {
 			c.memory.LastID, c.from = "", origin
 		}
 		l.framer = stream.NewEvents(c.MaxBody, &c.memory, l.receive)

@@ -23,13 +23,14 @@ var ErrUntrusted = errors.New("the other origin is not trusted")
 type location struct {
 	url     *url.URL // without userinfo; never changed
 	trusted bool
+	origin  string // scheme, host and port of url, such as "https://example.com:443"
 }
 
 // newLocation returns the location of u. It takes ownership of u: it removes the userinfo and an empty port.
 func newLocation(u *url.URL, trusted bool) location {
 	u.User = nil
 	u.Host = strings.TrimSuffix(u.Host, ":") // an empty port means the default port (RFC 3986 section 6.2.3)
-	return location{url: u, trusted: trusted}
+	return location{u, trusted, connect.Origin(u)}
 }
 
 // resolve returns the location that reference names in a response from p. The reference is, for example, the value of
@@ -79,9 +80,6 @@ func (p location) leavesFor(q location) bool {
 	}
 	return connect.Page(&from) != connect.Page(to)
 }
-
-// origin returns the scheme, host and port of p, such as "https://example.com:443".
-func (p location) origin() string { return connect.Origin(p.url) }
 
 // sameOrigin reports whether a and b have the same scheme, host and port.
 func sameOrigin(a, b *url.URL) bool { return connect.Origin(a) == connect.Origin(b) }

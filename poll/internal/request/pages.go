@@ -92,7 +92,7 @@ func (c *client) page(ctx context.Context, next call) (a *response) {
 			return failed(f, next)
 		}
 		a = c.fresh(ctx, next)
-		if next.Pace == nil || !next.Pace.Done(next.at.origin(), a.observation()) {
+		if next.Pace == nil || !next.Pace.Done(next.at.origin, a.observation()) {
 			break
 		}
 	}

@@ -54,7 +54,7 @@ const (
 )
 
 // Origin returns the scheme, host and port of the first request of the next attempt.
-func (p Position) Origin() string { return p.At.origin() }
+func (p Position) Origin() string { return p.At.origin }
 
 // Name returns the scheme, host and path of the next attempt's URL, as a name for messages.
 func (p Position) Name() string { return urlName(p.At.url) }

@@ -40,14 +40,15 @@ func (c *client) send(ctx context.Context, next call) *response {
 		return c.withoutResponse(ctx, d.all(ctx, err), sent, next)
 	}
 	defer resp.Body.Close()
-	// A transport other than net/http's may return a body whose Read does not end with the context of the request.
-	defer context.AfterFunc(own, func() { resp.Body.Close() })()
+	if _, isOwn := c.Transport.(*http.Transport); !isOwn { // another transport's body may not end with the context of the request
+		defer context.AfterFunc(own, func() { resp.Body.Close() })()
+	}
 	received := time.Now()
 	a := &response{code: resp.StatusCode, call: next}
 	a.call.kept = nil // otherwise the chain of kept responses would keep all earlier responses in memory
 	a.Observation = status.Observation{Kind: status.KindHTTP, Code: new(a.code), Header: resp.Header,
 		Accept: next.Accept, Protocol: meaning.HTTP{}}
-	a.Origin = next.at.origin()
+	a.Origin = next.at.origin
 	if c.Received != nil {
 		c.Received(resp)
 	}
@@ -111,7 +112,7 @@ func (c *client) setHeader(req *http.Request, next call) {
 	}
 	if c.Stream {
 		header["Accept"] = []string{acceptedStreams}
-		if id := c.memory.LastID; id != "" && c.from == next.at.origin() {
+		if id := c.memory.LastID; id != "" && c.from == next.at.origin {
 			header["Last-Event-Id"] = []string{id}
 		}
 	}
