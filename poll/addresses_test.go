@@ -142,6 +142,9 @@ func TestProbesAreValues(t *testing.T) {
 // A position of another request, or of an unknown kind, is an error.
 func TestPositionsThatMakeNoSense(t *testing.T) {
 	start := poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST"}
+	pass := func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
+		return next(ctx, a)
+	}
 	for position, want := range map[string]string{
 		`{"phase":"given"}`: "another request",
 		`{"phase":"dance"}`: "another request, or unknown",
@@ -151,7 +154,7 @@ func TestPositionsThatMakeNoSense(t *testing.T) {
 		`{"phase":"follow","at":{"url":":"}}`:                                            "cannot be read",
 		`[]`:                                                                             "cannot be read",
 	} {
-		for name, p := range map[string]poll.Probe{"HTTP": start, "wrapped": poll.Wrap(start, nil)} {
+		for name, p := range map[string]poll.Probe{"HTTP": start, "wrapped": poll.Wrap(start, pass)} {
 			if _, err := p.Plan().Resume(json.RawMessage(position)); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %s: %v, want %q", name, position, err, want)
 			}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
@@ -188,16 +189,22 @@ func (w *wait) ended(ctx context.Context, o *status.Observation) {
 
 // follow takes the probes for the next attempt and for the result from r, the report of an attempt. If the
 // attempt has sent a start request, and the next attempt would send the same request again, follow turns the
-// report into a failure. This happens if a probe around an HTTP drops Report.Next or checks the HTTP twice.
+// report into a failure. This happens if a probe around an HTTP drops Report.Next or checks the HTTP twice. A
+// successful response is a failure, too, if a probe around an HTTP returned it without sending the start request.
 func (w *wait) follow(r *Report, limits *limits) {
 	if w.result = r.Result; r.Next != nil {
 		if w.setProbe(r.Next); w.operation == nil { // a later run checks the operation again before it fetches the result
 			w.Position = r.Position
 		}
 	}
-	if _, isSent := limits.started.Load(w.planned.start); isSent && w.planned.Once {
+	o := meaning.Recorded(r.Observation)
+	switch _, isSent := limits.started.Load(w.planned.start); {
+	case !w.planned.Once:
+	case isSent:
 		w.setProbe(failingProbe{w.planned.Name, errNotWrapped})
 		r.Failure = &status.Failure{Kind: status.FailureMayHaveStarted, Reason: errNotWrapped.Error(), Err: errNotWrapped}
+	case w.planned.isHTTP && o.Good():
+		r.Observation = status.Observation{Failure: &status.Failure{Reason: "the probe returned a response without sending its start request"}}
 	}
 }
 

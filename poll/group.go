@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/internal/words"
@@ -177,7 +178,9 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 				return false
 			}
 		})
-		l.invalid = g.validate()
+		if l.invalid = g.validate(); targets == nil { // a group without targets fails
+			targets = slices.Values([]Poller(nil))
+		}
 		release := l.start(targets)
 		go func() {
 			defer close(events)

@@ -99,13 +99,14 @@ func (p failingProbe) Check(context.Context, Attempt) Report {
 // Wrap returns a Probe that calls the function check in place of p.Check. The argument next of the function is
 // p.Check. The function can prepare the attempt, or change the observation. It also wraps the probes that p
 // returns for later attempts and for the result, so operations are started only once, and a later run can
-// resume them. The Plan is p's. Wrap returns nil if p is nil.
+// resume them. The Plan is p's. Wrap returns nil if p is nil. If check is nil, no attempt can succeed.
 //
 // The function should return the Observation of next, or a modified copy. It may also return a new Observation
 // without a Failure, for example from [Observe]. The new Observation then counts as the last response of next
 // with a different body: a 202 remains a 202, and a failure remains a failure. Since the new body stands for
 // the whole response, further pages are dropped, and a list is complete only with Known or Expect. If the
-// function did not call next, its Observation is evaluated like the Observation of a [ProbeFunc].
+// function did not call next, its Observation is evaluated like the Observation of a [ProbeFunc]. If next would
+// have sent a start request, an Observation without a Failure is NOT_READY instead.
 //
 // The messages of a stream do not pass through the function. To see the messages, replace Attempt.Message
 // before calling next.
@@ -114,8 +115,11 @@ func (p failingProbe) Check(context.Context, Attempt) Report {
 // goroutines, but the calls run one after another. When the function returns, its context is canceled, and the
 // attempt ends as soon as a call of next that is still running has returned.
 func Wrap(p Probe, check func(ctx context.Context, a Attempt, next func(context.Context, Attempt) status.Observation) status.Observation) Probe {
-	if p == nil {
+	switch {
+	case p == nil:
 		return nil
+	case check == nil:
+		return failingProbe{p.Plan().Name, errors.New("the function of Wrap is nil")}
 	}
 	return wrapped{p, check}
 }

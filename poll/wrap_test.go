@@ -125,6 +125,33 @@ func TestAForgetfulProbeStartsOnce(t *testing.T) {
 	}
 }
 
+// A response that a probe returns without sending its start request is not SUCCESS.
+func TestAStartThatAProbeDoesNotSend(t *testing.T) {
+	sent := 0
+	start := poll.HTTP{URL: "http://api.example.com", Method: "POST", Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		sent++
+		return &http.Response{StatusCode: 200, Body: http.NoBody, Request: r}, nil
+	})}
+	login := poll.HTTP{URL: "http://api.example.com/login", Transport: start.Transport}
+	for want, check := range map[string]func(context.Context, poll.Attempt, func(context.Context, poll.Attempt) status.Observation) status.Observation{
+		"a document": func(ctx context.Context, _ poll.Attempt, _ func(context.Context, poll.Attempt) status.Observation) status.Observation {
+			return poll.Observe(ctx, []byte(`{"state":"done"}`), nil)
+		},
+		"another response": func(ctx context.Context, a poll.Attempt, _ func(context.Context, poll.Attempt) status.Observation) status.Observation {
+			return login.Check(ctx, a).Observation
+		},
+	} {
+		for _, rules := range []status.Rules{{}, status.MustUntil(`.state == "done" or $status == 200`)} {
+			p := poll.Poller{Probe: poll.Wrap(start, check), Rules: rules, MaxAttempts: 2, Schedule: backoff.Fixed(time.Millisecond)}
+			sent = 0
+			o, err := p.Run(t.Context())
+			if err == nil || o.Status != status.NotReady || o.State.Starting || sent > o.State.Attempts {
+				t.Errorf("%s: %s after %d requests in %d attempts: %v", want, o.Status, sent, o.State.Attempts, err)
+			}
+		}
+	}
+}
+
 // The function of a Wrap may send another request that changes something, such as a login, before the start.
 func TestWrapWithALogin(t *testing.T) {
 	var sent []string

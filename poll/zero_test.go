@@ -99,10 +99,21 @@ func TestSenseless(t *testing.T) {
 			}
 		})
 	}
-	for want, p := range map[string]poll.Poller{"there is no probe": {}, "only a group waits": {Probe: poll.TCP{}, Elements: &poll.Elements{}}} {
+	for want, p := range map[string]poll.Poller{
+		"there is no probe":           {},
+		"only a group waits":          {Probe: poll.TCP{}, Elements: &poll.Elements{}},
+		"the function of Wrap is nil": {Probe: poll.Wrap(poll.TCP{}, nil)},
+		"a rule has no Expr":          {Probe: poll.TCP{}, Rules: status.Rules{Own: []status.Rule{{Status: status.Success, Expr: new(expr.Expr)}}}},
+	} {
 		if _, err := p.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+	if outcomes, err := new(poll.Group).Run(t.Context(), nil); err == nil || outcomes != nil {
+		t.Errorf("a group without targets: error %v, outcomes %v", err, outcomes)
+	}
+	if why := new(expr.Expr).Eval(nil).Explain(); len(why.Lines) != 1 {
+		t.Errorf("the explanation of no expression is %q", why.Lines)
 	}
 	if _, err := status.Until(); err == nil {
 		t.Error("Until accepts no condition: any response would be SUCCESS")

@@ -136,7 +136,7 @@ func (r Rules) with(s Status, conditions []string) Rules {
 func validate(rules []Rule) error {
 	for i := range rules {
 		switch rule := &rules[i]; {
-		case rule.Expr == nil:
+		case rule.Expr == nil, rule.Expr.String() == "":
 			return errors.New("a rule has no Expr")
 		case !slices.Contains(ruled(), rule.Status):
 			return fmt.Errorf("%q is not the status of a rule", rule.Status)

@@ -278,7 +278,7 @@ func (r Result) Explain() (why Explanation) {
 		return why
 	}
 	x, v, isAbandoned := r.expr, r.value, r.abandoned
-	if !isAbandoned && x.root.op != opJQ {
+	if !isAbandoned && x.root != nil && x.root.op != opJQ {
 		e := x.evaluator(r.env)
 		e.hints = &why.hints
 		v, isAbandoned = guarded(func() value {
