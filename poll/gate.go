@@ -3,6 +3,7 @@ package poll
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -143,34 +144,25 @@ func (l *loop) hold(w *wait, closed string, now time.Time) bool {
 }
 
 // work waits for a free worker, and returns a function that frees the worker. Once the attempt is slow, its
-// worker is freed early, unless the maximum number of slow attempts is reached. The error is the error of ctx.
+// worker is freed early, as soon as fewer than the maximum number of attempts are slow. The error is the error of
+// ctx.
 func (g *gate) work(ctx context.Context) (stop func(), err error) {
 	if err := g.workers.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	var mu sync.Mutex
-	mu.Lock()
-	defer mu.Unlock()
-	held := g.workers // the semaphore that the attempt occupies; nil once the attempt has ended
-	var slow *time.Timer
-	slow = time.AfterFunc(slowAfter, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		switch {
-		case held == nil:
-		case g.slow.TryAcquire(1):
-			held.Release(1)
-			held = g.slow
-		default:
-			slow.Reset(slowAfter)
+	free := sync.OnceFunc(func() { g.workers.Release(1) })
+	attempt, end := context.WithCancel(context.Background())
+	slow := time.AfterFunc(slowAfter, func() {
+		if g.slow.Acquire(attempt, 1) == nil {
+			free()
+			<-attempt.Done()
+			g.slow.Release(1)
 		}
 	})
 	return func() {
-		mu.Lock()
-		defer mu.Unlock()
 		slow.Stop()
-		held.Release(1)
-		held = nil
+		end()
+		free()
 	}, nil
 }
 
@@ -202,10 +194,11 @@ func (p *paced) noteClosed(o *status.Observation) {
 	if !o.Stopped() {
 		return
 	}
-	if c, ok := o.Failure.Err.(*closing); ok && p.w.isDeadline(time.Now().Add(c.Wait)) {
+	e, ok := o.Failure.Err.(*throttledError)
+	if ok && p.w.isDeadline(time.Now().Add(e.wait)) {
 		p.w.endClosed(o.Failure.Reason)
 	} else if ok {
-		o.RetryAfter = &c.RetryAfter
+		o.RetryAfter = &status.RetryAfter{Wait: e.wait, Source: e.Error()}
 	}
 }
 
@@ -233,7 +226,7 @@ func (p *paced) Wait(ctx context.Context, origin string) *status.Failure {
 			p.sent.Store(new(time.Now()))
 			return nil
 		case closed != "" && (p.w.isDeadline(time.Now().Add(wait)) || ends && wait > slowAfter):
-			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(origin, wait, closed), Err: &closing{status.RetryAfter{Wait: wait, Source: closed}}}
+			return &status.Failure{Kind: status.FailureStopped, Reason: closedFor(origin, wait, closed), Err: Throttled(errors.New(closed), wait)}
 		default:
 			sleepUntil(ctx, slot)
 		}
@@ -284,12 +277,6 @@ func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict)
 	}
 	return closed
 }
-
-// A closing is the error of an attempt that stopped because an origin is closed: its server asked clients to pause.
-// The RetryAfter has the rest of the pause.
-type closing struct{ status.RetryAfter }
-
-func (c *closing) Error() string { return "the origin is closed" }
 
 // closedFor returns a human-readable message: the origin is closed for the duration wait, for the given reason.
 func closedFor(origin string, wait time.Duration, reason string) string {
