@@ -1,10 +1,8 @@
 package request
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -106,20 +104,14 @@ func isOpen(a *response) bool {
 // hasProvisioningState reports whether a looks like an Azure resource: the member properties.provisioningState of its
 // document is a string other than "".
 func hasProvisioningState(a *response) bool {
-	var resource struct {
-		Properties struct{ ProvisioningState any }
-	}
-	decode(a.Body, "provisioningState", &resource)
-	state, _ := resource.Properties.ProvisioningState.(string)
-	return state != ""
+	state := member(a.Body, ".properties.provisioningState")
+	return state.Type == "string" && state.Text() != ""
 }
 
-// decode parses document as JSON, and stores the result in the value that the parameter into points to. To save time,
-// it does nothing if document does not contain name.
-func decode(document []byte, name string, into any) {
-	if bytes.Contains(document, []byte(name)) {
-		_ = json.Unmarshal(expr.NewDoc(document).Bytes(), into) // ignore the error: a document that is not JSON has no members
-	}
+// member returns the member of document at path, which must be a valid expression.
+func member(document []byte, path string) expr.Value {
+	x, _ := expr.CompileValue(path)
+	return x.Eval(&expr.Env{Doc: expr.NewDoc(document)}).Value()
 }
 
 // A reference is a user's rule for building a URL from a response: an expression whose value is the URL, or a URL

@@ -365,12 +365,10 @@ func (s *step) result(document []byte) (*Position, error) {
 // Location in the response to the start request after a POST. In any other case, resultLocation returns a location
 // without a URL. It returns an error if the URL must not be requested.
 func (s *step) resultLocation(document []byte) (location, error) {
-	var operation struct{ ResourceLocation any }
-	decode(document, "resourceLocation", &operation)
-	switch reference, isText := operation.ResourceLocation.(string); {
-	case reference != "":
-		return s.client.refer(s.At, reference)
-	case !isText && operation.ResourceLocation != nil:
+	switch reference := member(document, ".resourceLocation"); {
+	case reference.Type == "string" && reference.Text() != "":
+		return s.client.refer(s.At, reference.Text())
+	case !slices.Contains([]string{"string", "null", "missing", "unknown"}, reference.Type):
 		return location{}, errors.New("is not text")
 	}
 	switch s.client.Method {

@@ -2,6 +2,7 @@ package request
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -140,9 +141,7 @@ func addPage(o, a *response) {
 	if a.RetryAfter != nil && (o.RetryAfter == nil || a.RetryAfter.Wait > o.RetryAfter.Wait) {
 		o.RetryAfter = a.RetryAfter
 	}
-	if a.Quota != nil {
-		o.Quota = a.Quota
-	}
+	o.Quota = cmp.Or(a.Quota, o.Quota)
 	if o.Truncated = a.Truncated; !a.Truncated {
 		o.Pages = append(o.Pages, a.Body)
 	}
