@@ -24,8 +24,8 @@ type Attempt struct {
 	Timeout time.Duration
 	Anew    bool // discard the last event ID, so that the server resends earlier events of a stream
 	NoCache bool // send Cache-Control: no-cache, so that caches forward the request to the origin server
-	// Message evaluates one message of a stream, and returns true if the message decides the wait. If Message is nil, the
-	// response is not read as a stream.
+	// Message evaluates one message of a stream, and returns true if the message decides the wait. If Message is nil,
+	// the response is not read as a stream.
 	Message func(status.Observation) (enough bool)
 }
 

@@ -44,7 +44,7 @@ func TestRenewedSecrets(t *testing.T) {
 	for range maxRenewed + 1 {
 		c.renew(t.Context(), call{at: c.given}, false)
 	}
-	have := c.clean(errors.New("first-key key-0. key-1. key-64. any-64"), c.given.url)
+	have := c.withoutSecrets(errors.New("first-key key-0. key-1. key-64. any-64"), c.given.url)
 	if want := "*** key-0. *** *** any-64"; have != want {
 		t.Errorf("have %s, want %s", have, want)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// maxConnections is the number of connections that net/http may request from its pool for one RoundTrip. The limit stops an
-// endless loop: if an HTTP/2 server closes each new connection, net/http requests connections for ever. Up to two
-// requests are normal, for a pooled HTTP/2 connection.
+// maxConnections is the number of connections that net/http may request from its pool for one RoundTrip. The limit
+// stops an endless loop: if an HTTP/2 server closes each new connection, net/http requests connections for ever. Up to
+// two requests are normal, for a pooled HTTP/2 connection.
 const maxConnections = 4
 
 // errSentAgain is the reason for canceling a request that net/http was about to send again.
@@ -39,8 +39,8 @@ type delivery struct {
 	writes      atomic.Int32            // how often the header of the request was written
 }
 
-// deliver returns a delivery for a request with the given method, and the context for sending that request.
-func deliver(ctx context.Context, method string) (context.Context, *delivery) {
+// newDelivery returns a delivery for a request with the given method, and the context for sending that request.
+func newDelivery(ctx context.Context, method string) (context.Context, *delivery) {
 	d := &delivery{most: 1}
 	if isSafe(method) {
 		d.most = 2
@@ -88,10 +88,10 @@ func Connect(ctx context.Context, dial func(ctx context.Context, network, addres
 		conn.Close()
 		return nil
 	}
-	if err = d.all(ctx, err); ctx.Err() != nil {
+	if err = d.allErrors(ctx, err); ctx.Err() != nil {
 		return cutOff(ctx, true, time.Since(began))
 	}
-	f := meaningOf(err, error.Error)
+	f := failureOf(err, error.Error)
 	f.Err = &safeError{words: f.Reason, cause: err}
 	return f
 }
@@ -119,10 +119,10 @@ func (d *dialing) add(err error) {
 	}
 }
 
-// all joins err, the error of a request or connection, with the collected errors. For each name that was not found,
-// it also adds the errors of a second, strict lookup. It returns err unchanged if err is not about opening a
+// allErrors joins err, the error of a request or connection, with the collected errors. For each name that was not
+// found, it also adds the errors of a second, strict lookup. It returns err unchanged if err is not about opening a
 // connection.
-func (d *dialing) all(ctx context.Context, err error) error {
+func (d *dialing) allErrors(ctx context.Context, err error) error {
 	if !isConnecting(err) {
 		return err
 	}
@@ -131,7 +131,7 @@ func (d *dialing) all(ctx context.Context, err error) error {
 	d.mu.Unlock()
 	for _, e := range all[1:] {
 		if lookup, ok := errors.AsType[*net.DNSError](e); ok && lookup.IsNotFound {
-			all = append(all, strictly(ctx, lookup.Name)...)
+			all = append(all, lookUpStrictly(ctx, lookup.Name)...)
 		}
 	}
 	return errors.Join(all...)
@@ -143,11 +143,11 @@ func isConnecting(err error) bool {
 	return ok && (op.Op == "dial" || op.Op == "proxyconnect")
 }
 
-// strictly looks up name again, once for IPv4 and once for IPv6, and returns both errors. The usual lookup sends one
-// query for each address family and search domain, and reports a missing name even if some of the queries have
+// lookUpStrictly looks up name again, once for IPv4 and once for IPv6, and returns both errors. The usual lookup sends
+// one query for each address family and search domain, and reports a missing name even if some of the queries have
 // failed. A strict lookup reports such failures. For a lookup that now finds the name, the error is "it was found
 // later".
-func strictly(ctx context.Context, name string) (errs []error) {
+func lookUpStrictly(ctx context.Context, name string) (errs []error) {
 	usual := net.DefaultResolver
 	strict := &net.Resolver{PreferGo: usual.PreferGo, StrictErrors: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		dial := usual.Dial

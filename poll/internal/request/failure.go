@@ -68,7 +68,7 @@ func (c *client) withoutResponse(ctx context.Context, err error, sent bool, last
 		}
 		return a
 	}
-	f := meaningOf(err, func(e error) string { return c.clean(e, last.at.url) })
+	f := failureOf(err, func(e error) string { return c.withoutSecrets(e, last.at.url) })
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		words, _, _ := strings.Cut(strings.TrimPrefix(f.Reason, "x509: "), " (possibly")
 		f.Kind, f.Reason = status.FailureHopeless, "certificate not trusted: "+words
@@ -103,9 +103,9 @@ func innermost(err error) error {
 // quoted matches a quoted string. Errors quote parts of the response, which may hold secrets.
 var quoted = words.Pattern(`"(?:[^"\\]|\\.)*"`)
 
-// clean returns the message of err without secrets. at is the URL of the request. The messages of net/http can
+// withoutSecrets returns the message of err without secrets. at is the URL of the request. The messages of net/http can
 // contain the whole URL with its query, the password of a proxy, or bytes of the response.
-func (c *client) clean(err error, at *url.URL) string {
+func (c *client) withoutSecrets(err error, at *url.URL) string {
 	text := err.Error()
 	if _, ok := err.(textproto.ProtocolError); ok { // a line of the response follows the colon
 		text, _, _ = strings.Cut(text, ":")
@@ -116,11 +116,11 @@ func (c *client) clean(err error, at *url.URL) string {
 	return redact(quoted().ReplaceAllString(text, `"..."`), slices.Concat(c.secrets(), secretsOf(at)))
 }
 
-// meanings maps errors to failures. An error matches a row if it wraps one of errs, or if its message contains text,
+// knownErrors maps errors to failures. An error matches a row if it wraps one of errs, or if its message contains text,
 // for errors that net/http does not export. words is the reason of the failure; if words is "", the error's message
 // is the reason. class is the class of the failure. Numbers above 10000 are Windows error codes, which no other
 // system uses.
-var meanings = [...]struct {
+var knownErrors = [...]struct {
 	errs  []error
 	text  string
 	words string
@@ -143,13 +143,14 @@ var meanings = [...]struct {
 
 const notTLS = "the server does not speak TLS on this port: for plain HTTP, write http://"
 
-// meaningOf returns the failure for err, without the field Err. If err joins the errors of several addresses, the
-// error with the smallest weight, as the function weight returns it, decides. If that weight is 0 and other addresses
-// have failed, too, the reason names the address of the deciding error. text must return the message of an error without secrets.
-func meaningOf(err error, text func(error) string) *status.Failure {
-	all := leaves(err)
+// failureOf returns the failure for err, without the field Err. If err joins the errors of several addresses, the error
+// with the smallest weight, as the function weight returns it, decides. If that weight is 0 and other addresses have
+// failed, too, the reason names the address of the deciding error. text must return the message of an error without
+// secrets.
+func failureOf(err error, text func(error) string) *status.Failure {
+	all := joinedErrors(err)
 	decisive := slices.MinFunc(all, func(a, b error) int { return weight(a) - weight(b) })
-	f := meaningOfOne(decisive)
+	f := failureOfOne(decisive)
 	f.Reason = cmp.Or(f.Reason, text(innermost(decisive)))
 	address := addressOf(decisive)
 	isOther := func(e error) bool { return addressOf(e) != "" && addressOf(e) != address }
@@ -159,9 +160,9 @@ func meaningOf(err error, text func(error) string) *status.Failure {
 	return f
 }
 
-// meaningOfOne returns the failure for err, which is the error of a single address. The reason holds no secrets. It
+// failureOfOne returns the failure for err, which is the error of a single address. The reason holds no secrets. It
 // is "" if the message of err should serve as the reason.
-func meaningOfOne(err error) *status.Failure {
+func failureOfOne(err error) *status.Failure {
 	f := &status.Failure{Kind: status.FailureTransient}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		f.Reason = "cannot look up " + e.Name
@@ -173,7 +174,7 @@ func meaningOfOne(err error) *status.Failure {
 		}
 		return f
 	}
-	for _, m := range meanings {
+	for _, m := range knownErrors {
 		is := func(known error) bool { return errors.Is(err, known) }
 		if slices.ContainsFunc(m.errs, is) || m.text != "" && strings.Contains(err.Error(), m.text) {
 			f.Reason, f.Class = m.words, m.class
@@ -188,8 +189,8 @@ func meaningOfOne(err error) *status.Failure {
 	return f
 }
 
-// leaves returns all errors that err joins, at any depth. It returns only err if err joins no errors.
-func leaves(err error) (all []error) {
+// joinedErrors returns all errors that err joins, at any depth. It returns only err if err joins no errors.
+func joinedErrors(err error) (all []error) {
 	joined, ok := errors.AsType[interface {
 		error
 		Unwrap() []error
@@ -198,7 +199,7 @@ func leaves(err error) (all []error) {
 		return []error{err}
 	}
 	for _, e := range joined.Unwrap() {
-		all = append(all, leaves(e)...)
+		all = append(all, joinedErrors(e)...)
 	}
 	return all
 }
@@ -213,7 +214,7 @@ func weight(err error) int {
 	if hasNoRoute(err) {
 		return 3
 	}
-	return map[string]int{status.ClassRefused: 1, status.ClassDNS: 2}[meaningOfOne(err).Class]
+	return map[string]int{status.ClassRefused: 1, status.ClassDNS: 2}[failureOfOne(err).Class]
 }
 
 // hasNoRoute reports whether err means that this machine has no route to an IPv6 address. A router on the way may

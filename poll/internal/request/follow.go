@@ -39,7 +39,7 @@ type link struct {
 // is nil if a names no URL. With a link, the error may still report another header field that was ignored.
 func (f follow) find(ctx context.Context, c *client, a *response) (link, error) {
 	if f.explicit() {
-		to, err := f.resolve(c, a.call.at, a.env(ctx), text)
+		to, err := f.resolve(c, a.call.at, a.env(ctx), readText)
 		if err != nil {
 			return link{}, err
 		}
@@ -304,9 +304,9 @@ func withParameters(query, some string) string {
 	return strings.Join(append(pairs, some), "&")
 }
 
-// text is a [reader] that accepts numbers and strings other than "". It returns a number exactly as the response has
-// it.
-func text(x *expr.Expr, env *expr.Env) (string, error) { return TextOf(x, x.Eval(env).Value()) }
+// readText is a [reader] that accepts numbers and strings other than "". It returns a number exactly as the response
+// has it.
+func readText(x *expr.Expr, env *expr.Env) (string, error) { return TextOf(x, x.Eval(env).Value()) }
 
 // TextOf returns the text of got, the value of the expression x, for use in a URL. got must be a number or a string
 // other than "". For any other value, TextOf returns an error that explains the problem.

@@ -55,7 +55,7 @@ func TestTemplate(t *testing.T) {
 			t.Errorf("%s: %v", test.template, err)
 			continue
 		}
-		have, err := f.fill(nil, &expr.Env{Doc: expr.NewDoc([]byte(doc))}, text)
+		have, err := f.fill(nil, &expr.Env{Doc: expr.NewDoc([]byte(doc))}, readText)
 		if _, malformed := url.Parse(have); malformed != nil { // as for a value that is no part of a host
 			have, err = "", malformed
 		}

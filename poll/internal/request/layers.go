@@ -39,19 +39,19 @@ const (
 // of targets, and each may store a body.
 const maxKept = 1 << 20
 
-// conditional calls the layer do. If the previous response had an ETag or a Last-Modified, the request is
-// conditional, and the server may reply that nothing has changed (304): conditional then returns the previous response.
-// This applies only to GET requests without a body. Lists with pages, streams, and requests that the user has made
-// conditional are passed to the layer do unchanged.
-func (c *client) conditional(ctx context.Context, next call) *response {
+// sendConditional calls the layer sendFollowing. If the previous response had an ETag or a Last-Modified, the request
+// is conditional, and the server may reply that nothing has changed (304): sendConditional then returns the previous
+// response. This applies only to GET requests without a body. Lists with pages, streams, and requests that the user has
+// made conditional are passed to the layer sendFollowing unchanged.
+func (c *client) sendConditional(ctx context.Context, next call) *response {
 	if next.method != http.MethodGet || next.body != nil || c.next != nil || c.Stream || requestsPart(c.Header) {
-		return c.do(ctx, next)
+		return c.sendFollowing(ctx, next)
 	}
 	c.gets++
 	if !next.Last && c.gets%unconditionalEvery != 0 {
 		next.kept = c.kept
 	}
-	a := c.do(ctx, next)
+	a := c.sendFollowing(ctx, next)
 	if a.Failure != nil {
 		return a
 	}
@@ -109,14 +109,14 @@ func conditionsOn(header http.Header) http.Header {
 // The most recent secrets suffice, because responses only repeat values of recent requests.
 const maxRenewed = 64
 
-// fresh renews the header fields by calling Refresh, and then calls the layer conditional. If the server rejects the
-// credentials with a 401, fresh renews the fields again, so that the next attempt may succeed.
-func (c *client) fresh(ctx context.Context, next call) *response {
+// sendRenewed renews the header fields by calling Refresh, and then calls the layer sendConditional. If the server
+// rejects the credentials with a 401, sendRenewed renews the fields again, so that the next attempt may succeed.
+func (c *client) sendRenewed(ctx context.Context, next call) *response {
 	if c.Refresh == nil {
-		return c.conditional(ctx, next)
+		return c.sendConditional(ctx, next)
 	}
 	c.renew(ctx, next, false)
-	a := c.conditional(ctx, next)
+	a := c.sendConditional(ctx, next)
 	if a.code == http.StatusUnauthorized && !a.Good() {
 		a.Renewed = c.renew(ctx, next, true)
 	}

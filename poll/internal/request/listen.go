@@ -90,8 +90,8 @@ func (l *listener) receive(m stream.Message) (enough bool) {
 	return enough
 }
 
-// listen reads the stream until a message decides the wait, and returns a response with that message. If the
-// stream ends earlier, it returns a response with a failure. ctx is the context of the attempt, own is the context of the
+// listen reads the stream until a message decides the wait, and returns a response with that message. If the stream
+// ends earlier, it returns a response with a failure. ctx is the context of the attempt, own is the context of the
 // request, and stop cancels own.
 func (l *listener) listen(ctx, own context.Context, stop context.CancelCauseFunc) *response {
 	quiet := time.AfterFunc(math.MaxInt64, func() { stop(errQuiet) })

@@ -120,7 +120,7 @@ func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 		got.Start, got.Failure.Hints = true, []status.Hint{{Kind: status.HintFollow}}
 	case fetching:
 		a.Message = nil // the result is read as one document, even if it is sent as a stream
-		got = c.fresh(ctx, call{Attempt: a, method: http.MethodGet, at: at.At})
+		got = c.sendRenewed(ctx, call{Attempt: a, method: http.MethodGet, at: at.At})
 		if got.Failure == nil && len(got.call.redirects) > 0 {
 			got.Doubt = s.doubt(got)
 		}
@@ -145,7 +145,7 @@ func (s *step) check(ctx context.Context, a Attempt) *response {
 	if s.Phase == given || s.Phase == unsent {
 		next.method, next.body = s.client.Method, s.client.Body
 	}
-	got := s.client.pages(ctx, next)
+	got := s.client.sendPages(ctx, next)
 	s.observe(ctx, got)
 	if s.Phase == unsent && !got.unsent && !got.refusedForLoad() {
 		s.Phase = given
@@ -269,7 +269,7 @@ func (s *step) doubt(got *response) string {
 // receive it again.
 func (s *step) start(ctx context.Context, a Attempt) *response {
 	c := s.client
-	got := c.pages(ctx, call{Attempt: a, method: c.Method, at: s.At, body: c.Body, start: true, redirects: s.redirects})
+	got := c.sendPages(ctx, call{Attempt: a, method: c.Method, at: s.At, body: c.Body, start: true, redirects: s.redirects})
 	for _, r := range got.call.redirects {
 		if r.toGET && !(c.Method == http.MethodDelete && isMissing(got)) { // this is the response to the GET after the redirect, not to the start request
 			s.At, s.Monitor, s.Phase = r.to, meaning.MonitorCreated, following

@@ -27,10 +27,10 @@ const (
 // value that is missing from the page.
 var errLastPage = errors.New("is the last page")
 
-// pages returns the response of the layer fresh. If the response is the first page of a list, pages requests the further
-// pages and adds them to the response.
-func (c *client) pages(ctx context.Context, next call) *response {
-	whole := c.fresh(ctx, next)
+// sendPages returns the response of the layer sendRenewed. If the response is the first page of a list, sendPages
+// requests the further pages and adds them to the response.
+func (c *client) sendPages(ctx context.Context, next call) *response {
+	whole := c.sendRenewed(ctx, next)
 	if c.next == nil || next.single || whole.call.start || !isPage(whole) {
 		return whole
 	}
@@ -39,7 +39,7 @@ func (c *client) pages(ctx context.Context, next call) *response {
 	for n := 1; !whole.Truncated; {
 		to, err := c.after(ctx, last, n, seen)
 		if err != nil {
-			return whole.without(failed(unread(ctx, err), call{}), n)
+			return whole.incomplete(failed(unreadPage(ctx, err), call{}), n)
 		}
 		if to.url == nil {
 			whole.Complete = last.Complete
@@ -52,7 +52,7 @@ func (c *client) pages(ctx context.Context, next call) *response {
 		n++
 		last = c.page(ctx, call{Attempt: next.Attempt, method: last.call.method, body: last.call.body, at: to, room: room})
 		if !last.Good() {
-			return whole.without(last, n)
+			return whole.incomplete(last, n)
 		}
 		addPage(whole, last)
 		seen[to.identity()] = n
@@ -92,7 +92,7 @@ func (c *client) page(ctx context.Context, next call) (a *response) {
 		if f := next.wait(ctx, next.at); f != nil {
 			return failed(f, next)
 		}
-		a = c.fresh(ctx, next)
+		a = c.sendRenewed(ctx, next)
 		if next.Pace == nil || !next.Pace.Done(next.at.origin, a.observation()) {
 			break
 		}
@@ -103,20 +103,20 @@ func (c *client) page(ctx context.Context, next call) (a *response) {
 	return a
 }
 
-// without returns the response for an incomplete list. a is the response for the first page, and n is the number of the
-// missing page. page is the response to the request for that page, or holds the reason why the page could not be
-// requested. without changes page, and returns page.
-func (a *response) without(page *response, n int) *response {
+// incomplete returns the response for an incomplete list. a is the response for the first page, and n is the number of
+// the missing page. page is the response to the request for that page, or holds the reason why the page could not be
+// requested. incomplete changes page, and returns page.
+func (a *response) incomplete(page *response, n int) *response {
 	page.call, page.unsent = a.call, a.unsent
 	page.Hints, page.Page = append(a.Hints, page.Hints...), n
 	return page
 }
 
-// unread returns the failure of an attempt that cannot request the next page because of err. If err is or wraps a
-// [status.Failure], unread returns that failure: the previous page could not be read, but may be readable later. Any
-// other error is hopeless. This includes a loop: even if the list changes between two requests, its positions only
+// unreadPage returns the failure of an attempt that cannot request the next page because of err. If err is or wraps a
+// [status.Failure], unreadPage returns that failure: the previous page could not be read, but may be readable later.
+// Any other error is hopeless. This includes a loop: even if the list changes between two requests, its positions only
 // advance, so a loop is a mistake of the server or of the user's expression, and would occur in every attempt.
-func unread(ctx context.Context, err error) *status.Failure {
+func unreadPage(ctx context.Context, err error) *status.Failure {
 	if ctx.Err() != nil {
 		return cutOff(ctx, false, 0)
 	}
@@ -126,8 +126,8 @@ func unread(ctx context.Context, err error) *status.Failure {
 	return fail(status.FailureHopeless, err.Error(), err)
 }
 
-// addPage adds the page a to o, the response with the list's first page. It keeps the longest RetryAfter, the last Quota,
-// the oldest Date and the largest Age of all pages. It does not add the body of a truncated page.
+// addPage adds the page a to o, the response with the list's first page. It keeps the longest RetryAfter, the last
+// Quota, the oldest Date and the largest Age of all pages. It does not add the body of a truncated page.
 func addPage(o, a *response) {
 	o.Size += a.Size
 	o.Exhausted = o.Exhausted || a.Exhausted
@@ -179,7 +179,7 @@ func parsePager(s string, opts ...expr.Option) (*pager, error) {
 // the next page finds no value although a names a further page in another way. If the value is missing from the first
 // page, after sets a.Doubt, because the expression may be misspelled.
 func (p *pager) after(ctx context.Context, c *client, a *response, n int) (location, error) {
-	to, err := p.of(ctx, c, a)
+	to, err := p.nextOf(ctx, c, a)
 	earlier := p.searched
 	p.searched = true
 	_, unreadable := errors.AsType[*status.Failure](err)
@@ -206,9 +206,9 @@ func (p *pager) after(ctx context.Context, c *client, a *response, n int) (locat
 	return location{}, nil
 }
 
-// of returns the location of the page that follows a. It returns an error that wraps [errLastPage] if a names no next
-// page.
-func (p *pager) of(ctx context.Context, c *client, a *response) (to location, err error) {
+// nextOf returns the location of the page that follows a. It returns an error that wraps [errLastPage] if a names no
+// next page.
+func (p *pager) nextOf(ctx context.Context, c *client, a *response) (to location, err error) {
 	if p.explicit() {
 		return p.resolve(c, a.call.at, a.env(ctx), p.read)
 	}

@@ -110,11 +110,11 @@ func (o *Operation) Resume(text json.RawMessage) (p Position, err error) {
 		return p, fmt.Errorf("the saved state of the operation is of another request, or unknown: %q", p.Phase)
 	}
 	if p.Named.url != nil {
-		p.Named, p.namedErr = o.again(p.Named)
+		p.Named, p.namedErr = o.checkAgain(p.Named)
 	}
 	if p.At.url == nil {
 		p.At = o.client.given
-	} else if p.At, err = o.again(p.At); err != nil {
+	} else if p.At, err = o.checkAgain(p.At); err != nil {
 		return p, fmt.Errorf("the URL that is followed %w", err)
 	}
 	p.redirects = slices.Repeat([]redirect{{code: http.StatusTemporaryRedirect, from: o.client.given, to: p.At, start: true}}, min(max(p.Led, 0), maxSends))
@@ -122,11 +122,11 @@ func (o *Operation) Resume(text json.RawMessage) (p Position, err error) {
 	return p, nil
 }
 
-// again checks a location from a saved position before it is requested. It returns the location, which is trusted
+// checkAgain checks a location from a saved position before it is requested. It returns the location, which is trusted
 // only if it was trusted before and if the user's URL could pass on its trust, for example to a URL of the same
-// origin. With LocationTrusted, every location is trusted. again returns an error if the location must not be
+// origin. With LocationTrusted, every location is trusted. checkAgain returns an error if the location must not be
 // requested.
-func (o *Operation) again(saved location) (location, error) {
+func (o *Operation) checkAgain(saved location) (location, error) {
 	to, err := o.client.refer(o.client.given, saved.url.String())
 	if errors.Is(err, ErrUntrusted) && !saved.trusted {
 		err = nil

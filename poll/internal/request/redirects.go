@@ -15,9 +15,9 @@ import (
 // request may start the operation.
 const maxSends = 3
 
-// do sends the request of next and follows redirects. It returns the last response, or a response with a
+// sendFollowing sends the request of next and follows redirects. It returns the last response, or a response with a
 // failure.
-func (c *client) do(ctx context.Context, next call) *response {
+func (c *client) sendFollowing(ctx context.Context, next call) *response {
 	next.began = time.Now()
 	for {
 		a := c.send(ctx, next)

@@ -6,11 +6,11 @@
 // An attempt passes its requests through several layers. Each layer is a method of the type client. It takes a call,
 // which describes a request, calls the next layer, and returns a response. From the outside in, the layers are:
 //
-//	pages        reads the further pages of a list
-//	fresh        renews header fields
-//	conditional  makes requests conditional, so that the server need not resend an unchanged document (304)
-//	do           follows redirects
-//	send         sends one request, and reads the response
+//	sendPages        reads the further pages of a list
+//	sendRenewed      renews header fields
+//	sendConditional  makes requests conditional, so that the server need not resend an unchanged document (304)
+//	sendFollowing    follows redirects
+//	send             sends one request, and reads the response
 //
 // The files, in the order of their calls:
 //

@@ -29,7 +29,7 @@ func (c *client) send(ctx context.Context, next call) *response {
 	if err := ctx.Err(); err != nil { // the request was certainly not sent, so a start request can be repeated
 		return c.withoutResponse(ctx, err, false, next)
 	}
-	own, d := deliver(ctx, next.method)
+	own, d := newDelivery(ctx, next.method)
 	defer d.stop(nil)
 	resp, err := c.transport(next.at).RoundTrip(c.request(own, next))
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *client) send(ctx context.Context, next call) *response {
 		if context.Cause(own) == errSentAgain {
 			err = errSentAgain
 		}
-		return c.withoutResponse(ctx, d.all(ctx, err), sent, next)
+		return c.withoutResponse(ctx, d.allErrors(ctx, err), sent, next)
 	}
 	defer resp.Body.Close()
 	if _, isOwn := c.Transport.(*http.Transport); !isOwn { // another transport's body may not end with the context of the request
