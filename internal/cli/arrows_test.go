@@ -37,7 +37,7 @@ var floors = []struct {
 	{"internal/cli/run", []string{"internal/cli/read", "internal/targets", "internal/argv", "internal/ui", "internal/resume", "internal/learn", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status", "status/expr", "backoff"}},
 	{"internal/cli/read", []string{"internal/targets", "internal/argv", "internal/ui", "internal/resume", "internal/learn", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "internal/connect", "status/presets", "status", "status/expr", "backoff", "backoff/learn"}},
 	{"internal/resume", []string{"internal/argv", "internal/system", "internal/connect", leaf, "poll", "status"}},
-	{"internal/targets", []string{leaf, "internal/connect"}},
+	{"internal/targets", []string{"internal/argv", leaf, "internal/connect"}},
 	{"docs", nil},
 	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr"}},
 	{"internal/ui/term", nil},

@@ -2,32 +2,15 @@ package targets
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
+	"go.yaml.in/yaml/v3"
+
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/connect"
-)
-
-// A node is a value in a targets file. All formats of the file (lines, JSON, YAML and CSV) are converted to nodes.
-type node struct {
-	kind  kind
-	line  int
-	text  string // for kindText, the text as written in the file; for kindBad, the reason why the value is invalid
-	keys  []node // for kindObject, the keys
-	items []node // for kindList, the items; for kindObject, the values, in the order of keys
-}
-
-type kind uint8
-
-const (
-	kindText kind = iota // a string, a number, true or false
-	kindNull             // null, or no value
-	kindList
-	kindObject
-	kindBad // a value that is not valid in an entry
 )
 
 // The keys of an entry that are not names of flags.
@@ -45,19 +28,19 @@ const (
 
 // entry converts n to an entry and adds it to the file. It returns an error if n is invalid, or if the file has
 // too many entries.
-func (f *File) entry(n node) error {
+func (f *File) entry(n *yaml.Node) error {
 	if f.count++; f.count > maxEntries {
-		return wrong(n.line, "", "the file has more than 1,000,000 entries")
+		return f.wrong(n.Line, "", "the file has more than 1,000,000 entries")
 	}
-	e := &Entry{Line: n.line}
+	e := &Entry{Line: n.Line}
 	var err error
-	switch n.kind {
-	case kindText:
+	switch kindOf(n) {
+	case aText:
 		err = f.readText(e, n)
-	case kindObject:
+	case anObject:
 		err = f.readObject(e, n)
 	default:
-		err = n.not("a text or an object")
+		err = f.not("a text or an object", n)
 	}
 	if err != nil {
 		return err
@@ -65,21 +48,54 @@ func (f *File) entry(n node) error {
 	return f.add(e)
 }
 
-// not returns the error for a node that has the wrong kind. The parameter needed describes the valid kind in the
-// message.
-func (n *node) not(needed string) error {
-	is := map[kind]string{kindText: "a text", kindNull: "empty", kindList: "a list", kindObject: "an object"}[n.kind]
-	if n.kind == kindBad {
-		return wrong(n.line, "", "%s", n.text)
+// The kinds of values, as error messages name them. All formats of a file are converted to nodes of package yaml.
+const (
+	aText    = "a text" // a string, a number, true or false
+	aList    = "a list"
+	anObject = "an object"
+	nothing  = "empty" // null, or no value
+	aTag     = "a YAML tag, since it begins with !"
+)
+
+// kindOf returns the kind of the value n.
+func kindOf(n *yaml.Node) string {
+	switch {
+	case n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!str":
+		return aTag
+	case n.Kind == yaml.SequenceNode:
+		return aList
+	case n.Kind == yaml.MappingNode:
+		return anObject
+	case n.Tag == "!!null":
+		return nothing
 	}
-	return wrong(n.line, "", "this has to be %s, but it is %s", needed, is)
+	return aText
+}
+
+// wrong returns a usage error for the given line of the file, with a formatted message and a hint. The line 0
+// stands for the whole file. The message contains no part of the file except keys and field names, because values
+// may be secret.
+func (f *File) wrong(line int, hint, format string, args ...any) error {
+	place := f.Name + ": "
+	if line > 0 {
+		place = fmt.Sprintf("%s:%d: ", f.Name, line)
+	}
+	if f.key != "" {
+		place += f.key + ": "
+	}
+	return argv.Usagef("%s"+format, slices.Insert(args, 0, any(place))...).Hint("%s", hint)
+}
+
+// not returns the error for a value that has the wrong kind. The parameter needed describes the valid kind.
+func (f *File) not(needed string, n *yaml.Node) error {
+	return f.wrong(n.Line, "", "this has to be %s, but it is %s", needed, kindOf(n))
 }
 
 // readText sets the fields of e from n, a text: a URL, or an item that replaces the placeholder {} of the
 // template.
-func (f *File) readText(e *Entry, n node) error {
-	e.Item = n.text
-	err := n.oneLine()
+func (f *File) readText(e *Entry, n *yaml.Node) error {
+	e.Item = n.Value
+	err := f.oneLine(n)
 	switch {
 	case err != nil:
 		return err
@@ -90,7 +106,7 @@ func (f *File) readText(e *Entry, n node) error {
 		e.Name = e.Item
 		return nil
 	case !strings.Contains(e.Item, "://"):
-		return wrong(n.line, "a URL begins with http://, https:// or tcp://; one to fill: poll --targets FILE https://api.example.com/jobs/{}",
+		return f.wrong(n.Line, "a URL begins with http://, https:// or tcp://; one to fill: poll --targets FILE https://api.example.com/jobs/{}",
 			"the entry is not a URL, and there is no URL that it could fill")
 	}
 	e.URL = e.Item
@@ -98,51 +114,51 @@ func (f *File) readText(e *Entry, n node) error {
 }
 
 // oneLine returns an error unless n is a text of one line, which must not be empty or longer than maxText.
-func (n *node) oneLine() error {
+func (f *File) oneLine(n *yaml.Node) error {
 	switch {
-	case n.kind != kindText:
-		return n.not("a text")
-	case n.text == "":
-		return wrong(n.line, "", "the text is empty")
-	case len(n.text) > maxText:
-		return wrong(n.line, "", "the text is longer than %d KiB", maxText>>10)
-	case strings.ContainsFunc(n.text, unicode.IsControl):
-		return wrong(n.line, "", "the text holds a control character")
+	case kindOf(n) != aText:
+		return f.not(aText, n)
+	case n.Value == "":
+		return f.wrong(n.Line, "", "the text is empty")
+	case len(n.Value) > maxText:
+		return f.wrong(n.Line, "", "the text is longer than %d KiB", maxText>>10)
+	case strings.ContainsFunc(n.Value, unicode.IsControl):
+		return f.wrong(n.Line, "", "the text holds a control character")
 	}
 	return nil
 }
 
 // readObject sets the fields of e from n, an object.
-func (f *File) readObject(e *Entry, n node) error {
-	if len(n.keys) > maxKeys {
-		return wrong(n.line, "", "the entry has more than %d keys", maxKeys)
+func (f *File) readObject(e *Entry, n *yaml.Node) error {
+	if len(n.Content) > 2*maxKeys {
+		return f.wrong(n.Line, "", "the entry has more than %d keys", maxKeys)
 	}
-	fields := map[string]string{}
-	for i, key := range n.keys {
-		isText := key.kind == kindText && len(key.text) <= maxKey
+	fields, known := map[string]string{}, map[string]bool{}
+	for pair := range slices.Chunk(n.Content, 2) {
+		key := pair[0]
 		switch {
-		case !isText:
-			return wrong(key.line, "", "an entry cannot have this key")
-		case slices.ContainsFunc(n.keys[:i], func(k node) bool { return k.text == key.text }):
-			return wrong(key.line, "write several values as a list: "+key.text+": [A, B]", "%s: the key is given twice", key.text)
+		case kindOf(key) != aText || len(key.Value) > maxKey:
+			return f.wrong(key.Line, "", "an entry cannot have this key")
+		case known[key.Value]:
+			return f.wrong(key.Line, "write several values as a list: "+key.Value+": [A, B]", "%s: the key is given twice", key.Value)
 		}
-		err := f.readKey(e, key, n.items[i], fields)
-		if e, ok := errors.AsType[*Error](err); ok {
-			e.Err = fmt.Errorf("%s: %w", key.text, e.Err)
-			return e
+		known[key.Value], f.key = true, key.Value
+		if err := f.readKey(e, key, pair[1], fields); err != nil {
+			return err
 		}
+		f.key = ""
 	}
 	e.Item = e.Name
 	switch {
 	case f.config.Template != nil:
 		return f.fill(e, fields)
 	case f.config.Keys && e.Name == "":
-		return wrong(n.line, "", "the entry has no name")
+		return f.wrong(n.Line, "", "the entry has no name")
 	case f.config.Keys:
 	case e.URL == "" && e.Command == nil:
-		return wrong(n.line, "", "the entry has neither a url nor a command")
+		return f.wrong(n.Line, "", "the entry has neither a url nor a command")
 	case e.URL != "" && e.Command != nil:
-		return wrong(n.line, "give one of them, or two entries", "the entry has both a url and a command")
+		return f.wrong(n.Line, "give one of them, or two entries", "the entry has both a url and a command")
 	default:
 		return f.fill(e, fields)
 	}
@@ -150,67 +166,62 @@ func (f *File) readObject(e *Entry, n node) error {
 }
 
 // readKey reads a key of an object and its value. If the key is a field of the template, readKey stores the value
-// in fields. Otherwise it stores the value in e. Any error is an [*Error] that does not name the key.
-func (f *File) readKey(e *Entry, key, value node, fields map[string]string) error {
-	isTarget := key.text == keyURL || key.text == keyCommand
+// in fields. Otherwise it stores the value in e.
+func (f *File) readKey(e *Entry, key, value *yaml.Node, fields map[string]string) error {
+	isTarget := key.Value == keyURL || key.Value == keyCommand
 	switch {
-	case key.text == keyName:
-		e.Name = value.text
-		return value.oneLine()
+	case key.Value == keyName:
+		e.Name = value.Value
+		return f.oneLine(value)
 	case f.config.Keys:
-		return wrong(key.line, "the command line applies to all elements alike", "here an entry is the key of an element, and can only have a name")
-	case slices.Contains(f.config.fields(), key.text):
-		fields[key.text] = value.text
-		return value.oneLine()
+		return f.wrong(key.Line, "the command line applies to all elements alike", "here an entry is the key of an element, and can only have a name")
+	case slices.Contains(f.fields, key.Value):
+		fields[key.Value] = value.Value
+		return f.oneLine(value)
 	case isTarget && f.config.Template != nil:
-		return wrong(key.line, "give one of them", "the command line already has a URL or a command, which the entries fill")
-	case key.text == keyURL:
-		e.URL = value.text
-		return value.oneLine()
-	case key.text == keyCommand && value.kind != kindList:
-		return wrong(value.line, "such as [kubectl, get, job, a, -o, json]; a line for the shell is [sh, -c, LINE]", "this has to be a list of words")
+		return f.wrong(key.Line, "give one of them", "the command line already has a URL or a command, which the entries fill")
+	case key.Value == keyURL:
+		e.URL = value.Value
+		return f.oneLine(value)
+	case key.Value == keyCommand && kindOf(value) != aList:
+		return f.wrong(value.Line, "such as [kubectl, get, job, a, -o, json]; a line for the shell is [sh, -c, LINE]", "this has to be a list of words")
 	}
-	texts, err := value.texts()
-	if key.text == keyCommand {
+	texts, err := f.texts(value)
+	if key.Value == keyCommand {
 		e.Command = texts
 	} else {
-		e.Settings = append(e.Settings, Setting{key.text, texts})
+		e.Settings = append(e.Settings, Setting{key.Value, texts})
 	}
 	return err
 }
 
 // texts returns the texts in the list n. If n is not a list, texts treats it as a list of one item. It returns an
-// error if an item is not a text, if the list is empty, or if it has more than maxValues items.
-func (n *node) texts() ([]string, error) {
-	if n.kind != kindList {
-		n = &node{kind: kindList, line: n.line, items: []node{*n}}
+// error if an item is not a text, if the list is empty, or if it has more than maxValues items. It also returns an
+// error if all entries together have too many texts.
+func (f *File) texts(n *yaml.Node) ([]string, error) {
+	items := n.Content
+	if kindOf(n) != aList {
+		items = []*yaml.Node{n}
 	}
-	if len(n.items) == 0 || len(n.items) > maxValues {
-		return nil, wrong(n.line, "", "the list is empty, or has more than %d values", maxValues)
+	if f.room -= len(items); f.room < 0 {
+		return nil, f.wrong(n.Line, "", "the aliases of the file stand for too many values")
 	}
-	texts := make([]string, len(n.items))
-	for i, item := range n.items {
+	if len(items) == 0 || len(items) > maxValues {
+		return nil, f.wrong(n.Line, "", "the list is empty, or has more than %d values", maxValues)
+	}
+	texts := make([]string, len(items))
+	for i, item := range items {
 		switch {
-		case item.kind == kindObject:
-			return nil, wrong(item.line, "put a text with such characters in quotes: 'Accept: text/plain'", "this has to be a text, but it is an object")
-		case item.kind != kindText:
-			return nil, item.not("a text")
-		case strings.Contains(item.text, "\x00"):
-			return nil, wrong(item.line, "", "the text holds a NUL byte")
+		case kindOf(item) == anObject:
+			return nil, f.wrong(item.Line, "put a text with such characters in quotes: 'Accept: text/plain'", "this has to be a text, but it is an object")
+		case kindOf(item) != aText:
+			return nil, f.not(aText, item)
+		case strings.Contains(item.Value, "\x00"):
+			return nil, f.wrong(item.Line, "", "the text holds a NUL byte")
 		}
-		texts[i] = item.text
+		texts[i] = item.Value
 	}
 	return texts, nil
-}
-
-// fields returns the names of all fields that the template and the texts contain, possibly with duplicates. The
-// name "" stands for the placeholder {}.
-func (c *Config) fields() []string {
-	fields := slices.Clone(c.Template.Fields())
-	for _, t := range c.Texts {
-		fields = append(fields, t.Fields()...)
-	}
-	return fields
 }
 
 // fill replaces the placeholders in the template and in the texts of the file with the values of the entry e. It
@@ -220,7 +231,7 @@ func (c *Config) fields() []string {
 func (f *File) fill(e *Entry, fields map[string]string) (err error) {
 	values := map[string][]string{}
 	e.id = fields["id"]
-	for _, field := range f.config.fields() {
+	for _, field := range f.fields {
 		text := fields[field]
 		if field == "" || field == keyName && fields != nil {
 			text = e.Item
@@ -228,15 +239,15 @@ func (f *File) fill(e *Entry, fields map[string]string) (err error) {
 		switch values[field] = []string{text}; {
 		case text != "":
 		case fields == nil:
-			return wrong(e.Line, `such as {"`+field+`": "a"}; in a CSV file the first line names the fields`,
+			return f.wrong(e.Line, `such as {"`+field+`": "a"}; in a CSV file the first line names the fields`,
 				"the entry is a text, and %s needs an object with that field", hole(field))
 		default:
-			return wrong(e.Line, "", "the entry has no %s, which %s stands for", cmp.Or(field, keyName), hole(field))
+			return f.wrong(e.Line, "", "the entry has no %s, which %s stands for", cmp.Or(field, keyName), hole(field))
 		}
 	}
 	if f.config.Template != nil {
 		if e.URL, e.Command, err = f.config.Template.fill(values); err != nil {
-			return wrong(e.Line, "", "%w", err)
+			return f.wrong(e.Line, "", "%w", err)
 		}
 	}
 	own := len(e.Settings)
@@ -247,7 +258,7 @@ func (f *File) fill(e *Entry, fields map[string]string) (err error) {
 		}
 		text, err := t.fill(values)
 		if err != nil {
-			return wrong(e.Line, "", "%w", err)
+			return f.wrong(e.Line, "", "%w", err)
 		}
 		at := slices.IndexFunc(e.Settings, isOf(t.Flag))
 		if at < 0 {
@@ -268,7 +279,7 @@ func (f *File) add(e *Entry) error {
 	}
 	f.known[id] = true
 	if line := f.named[e.Name]; e.Name != "" && line > 0 {
-		return wrong(e.Line, "give each a name of its own", "another target, of line %d, has the same name", line)
+		return f.wrong(e.Line, "give each a name of its own", "another target, of line %d, has the same name", line)
 	}
 	f.named[e.Name] = e.Line
 	f.Entries = append(f.Entries, e)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pollcli/poll/internal/argv"
 )
 
 // fillAll returns the URL with the same value in every field.
@@ -273,10 +275,10 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// wordsOf returns the message of err, and its hint if err is an [*Error]. It returns "" for nil.
+// wordsOf returns the message of err, and its hints if err is a usage error. It returns "" for nil.
 func wordsOf(err error) string {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Error() + "; " + e.Hint
+	if e, ok := errors.AsType[*argv.UsageError](err); ok {
+		return e.Error() + "; " + strings.Join(e.Hints, "; ")
 	}
 	return strings.TrimPrefix(fmt.Sprint(err), "<nil>")
 }

@@ -8,10 +8,11 @@ package targets
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pollcli/poll/internal/argv"
 )
 
 const (
@@ -23,6 +24,9 @@ const (
 	// maxText is the maximum length of an item, a name or a URL in bytes. It is half of the maximum length of an
 	// argument on Linux.
 	maxText = 64 << 10
+	// maxAliased limits how many additional texts the aliases in a YAML file may create. It rejects a file with
+	// nested aliases that would use up the memory.
+	maxAliased = 100_000
 	// maxEntries is the maximum number of entries in a file.
 	maxEntries = 1_000_000
 )
@@ -41,6 +45,16 @@ type Config struct {
 	Keys bool
 }
 
+// Fields returns the names of all fields that the template and the texts contain, possibly with duplicates. The
+// name "" stands for the placeholder {}.
+func (c Config) Fields() []string {
+	fields := slices.Clone(c.Template.Fields())
+	for _, t := range c.Texts {
+		fields = append(fields, t.Fields()...)
+	}
+	return fields
+}
+
 // A File is the content of a targets file.
 type File struct {
 	// Name is the name of the file for error messages.
@@ -51,13 +65,16 @@ type File struct {
 	Repeats int
 
 	config Config
+	fields []string        // the fields of the template and of the texts
+	key    string          // the key of the entry that is being read, or ""
+	room   int             // how many more texts the settings and commands of all entries may have
 	known  map[string]bool // the identities of all entries
 	named  map[string]int  // the line of each entry that has a name, by name
 	count  int
 }
 
-// An Entry describes a target by a URL or a Command. If [Config.Keys] is set, an Entry is the key of an element,
-// and only its Name is set.
+// An Entry describes a target by a URL or a Command. If [Config.Keys] is set, an Entry of a file is the key of an
+// element, and only its Name and Item are set.
 type Entry struct {
 	Line int // the line in the file, counted from 1
 	// Name is the name that the entry gives to the target, or "" without a name. If the entry is a text that
@@ -67,6 +84,7 @@ type Entry struct {
 	Item    string
 	URL     string
 	Command []string
+	Keys    []string // the keys that an entry of [File.Batches] stands for
 	// Settings lists the flags that the entry sets, in the order of the file.
 	Settings []Setting
 
@@ -80,21 +98,18 @@ type Setting struct {
 	Texts []string
 }
 
-// Read parses text, the content of a targets file. If text is invalid, Read returns an [*Error] for the first
-// problem it finds, and an incomplete File.
+// Read parses text, the content of a targets file. If text is invalid, Read returns an [*argv.UsageError] for
+// the first problem it finds, and an incomplete File.
 func Read(text []byte, c Config) (*File, error) {
-	f := &File{Name: c.Name, config: c, known: make(map[string]bool), named: make(map[string]int)}
+	f := &File{Name: c.Name, config: c, fields: c.Fields(), room: len(text)/2 + maxAliased, known: make(map[string]bool), named: make(map[string]int)}
 	if c.Name == "-" {
 		f.Name = "stdin"
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	err := check(text)
+	err := f.check(text)
 	if err == nil {
 		err = f.read(text)
 		f.nameByID()
-	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		e.File = f.Name
 	}
 	return f, err
 }
@@ -114,17 +129,39 @@ func (f *File) nameByID() {
 	}
 }
 
+// Batches divides the entries, which are keys, into batches of at most size keys. It returns an entry for each
+// batch, whose URL or command is the template, filled with the keys. Without a template, all keys form one batch
+// without a URL or a command.
+func (f *File) Batches(size int) (batches []*Entry, err error) {
+	if f.config.Template == nil {
+		size = max(1, len(f.Entries))
+	}
+	for some := range slices.Chunk(f.Entries, size) {
+		e := new(Entry)
+		for _, key := range some {
+			e.Keys = append(e.Keys, key.Item)
+		}
+		if f.config.Template != nil {
+			if e.URL, e.Command, err = f.config.Template.Fill(e.Keys); err != nil {
+				return nil, argv.Usagef("%w", err)
+			}
+		}
+		batches = append(batches, e)
+	}
+	return batches, nil
+}
+
 // check returns an error if text is too large, contains a NUL byte, or is not valid UTF-8.
-func check(text []byte) error {
+func (f *File) check(text []byte) error {
 	switch nul := bytes.IndexByte(text, 0); {
 	case len(text) > MaxSize:
-		return wrong(0, "", "it is larger than %d MiB, the most that poll reads", MaxSize>>20)
+		return f.wrong(0, "", "it is larger than %d MiB, the most that poll reads", MaxSize>>20)
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
-		return wrong(0, "in PowerShell, write UTF-8 with: ... | Set-Content -Encoding utf8 FILE", "it is UTF-16, but poll reads UTF-8 only")
+		return f.wrong(0, "in PowerShell, write UTF-8 with: ... | Set-Content -Encoding utf8 FILE", "it is UTF-16, but poll reads UTF-8 only")
 	case nul >= 0:
-		return wrong(lineOf(text, nul), "write one entry on each line: tr '\\0' '\\n' makes lines of the output of find -print0", "there is a NUL byte, which no text can hold")
+		return f.wrong(lineOf(text, nul), "write one entry on each line: tr '\\0' '\\n' makes lines of the output of find -print0", "there is a NUL byte, which no text can hold")
 	case !utf8.Valid(text):
-		return wrong(lineOf(text, bytes.IndexRune(text, utf8.RuneError)), "", "a byte that is not UTF-8")
+		return f.wrong(lineOf(text, bytes.IndexRune(text, utf8.RuneError)), "", "a byte that is not UTF-8")
 	}
 	return nil
 }
@@ -169,13 +206,13 @@ func (f *File) readLines(text string) error {
 		case line == "" || line[0] == '#':
 			continue
 		case f.count == 0 && strings.HasSuffix(strings.ToLower(f.Name), ".csv") && strings.Contains(line, ","):
-			return wrong(number, "below a line that names the columns, {.id} is the column id", "a line of a CSV file has several values, and {} would be all of them")
+			return f.wrong(number, "below a line that names the columns, {.id} is the column id", "a line of a CSV file has several values, and {} would be all of them")
 		case isYAMLEntry(line) || line[0] == '{':
-			return wrong(number, "write the whole file as plain lines, as JSON, or as YAML", "this line is an entry of another format than the lines before it")
+			return f.wrong(number, "write the whole file as plain lines, as JSON, or as YAML", "this line is an entry of another format than the lines before it")
 		case f.count == 0 && isKey && (rest == "" || rest[0] == ' ') && slices.Contains([]string{"targets", keyName, keyURL, keyCommand, "until"}, key):
-			return wrong(number, `in YAML each entry begins with "- ": - `+key+": ...", "the file is a list, but this line is a key of an object")
+			return f.wrong(number, `in YAML each entry begins with "- ": - `+key+": ...", "the file is a list, but this line is a key of an object")
 		}
-		if err := f.entry(node{kind: kindText, text: line, line: number}); err != nil {
+		if err := f.entry(textNode(line, number)); err != nil {
 			return err
 		}
 	}

@@ -1,12 +1,13 @@
 package targets
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/internal/argv"
 )
 
 // read reads text with a template: "", a URL, or the arguments of a command.
@@ -242,7 +243,9 @@ func FuzzRead(f *testing.F) {
 			}
 			last = e.Line
 		}
-		if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.Line < 0 || e.Line > lines+1) {
+		line := 0
+		fmt.Sscanf(fmt.Sprint(err), ":%d:", &line)
+		if err != nil && (!argv.IsUsage(err) || line < 0 || line > lines+1) {
 			t.Fatalf("%q: %v", text, err)
 		}
 	})

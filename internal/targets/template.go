@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pollcli/poll/internal/argv"
 )
 
 // A Template is a URL or a command with placeholders that entries replace.
@@ -19,32 +21,32 @@ type Template struct {
 const escapedBrace = "a brace itself is written %7B"
 
 // ParseURL parses s, a URL with the placeholders {} or {.field}. If isSame is true, the URL may lack placeholders,
-// because the entries differ in other texts. Any error is an [*Error], and its message repeats at most the name of
-// a field. ParseURL does not check whether the URL is valid after the placeholders are replaced.
+// because the entries differ in other texts. The message of a usage error repeats at most the name of a
+// field. ParseURL does not check whether the URL is valid after the placeholders are replaced.
 func ParseURL(s string, isSame bool) (*Template, error) {
 	for _, braces := range regexp.MustCompile(`\{[^}]*\}?`).FindAllString(s, -1) {
 		name, isClosed := strings.CutSuffix(braces[1:], "}")
 		hint := escapedBrace
 		switch {
 		case !isClosed:
-			return nil, wrong(0, hint, "a { of the URL is not closed")
+			return nil, argv.Usagef("a { of the URL is not closed").Hint("%s", hint)
 		case holePattern().FindString(braces) == braces:
 			continue
 		case HasHole("{." + name + "}"):
 			hint = "did you mean {}, or {." + name + "} for a field of an entry that is an object?"
 		}
-		return nil, wrong(0, hint, "braces may be empty, {}, or name a field of an entry, {.id}")
+		return nil, argv.Usagef("braces may be empty, {}, or name a field of an entry, {.id}").Hint("%s", hint)
 	}
 	t := &Template{url: newText("", address, s), sample: holePattern().ReplaceAllString(s, "0")}
 	sent, _, _ := strings.Cut(s, "#") // the fragment of a URL is never sent
 	switch first, _, hasHole := strings.Cut(sent, "{"); {
 	case !hasHole && !isSame:
-		return nil, wrong(0, "put {} where the text of an entry belongs, or give no URL if each entry is one",
-			"the URL has no {} or {.field}, so all targets would be the same")
+		return nil, argv.Usagef("the URL has no {} or {.field}, so all targets would be the same").
+			Hint("put {} where the text of an entry belongs, or give no URL if each entry is one")
 	case hasHole && !strings.HasPrefix(first, "/") && !strings.Contains(first, "://"):
-		return nil, wrong(0, escapedBrace, "the scheme of the URL has a {")
+		return nil, argv.Usagef("the scheme of the URL has a {").Hint("%s", escapedBrace)
 	case regexp.MustCompile(`%[^{]?\{`).MatchString(s):
-		return nil, wrong(0, escapedBrace, "the URL has a { within a character that is escaped with %%")
+		return nil, argv.Usagef("the URL has a { within a character that is escaped with %%").Hint("%s", escapedBrace)
 	}
 	removed := 0 // how many bytes shorter the sample is up to the current placeholder
 	for i := range t.url.holes {
@@ -68,17 +70,17 @@ func (t *Template) Fields() []string {
 }
 
 // Batch prepares t for entries that are keys. After that, several entries can fill the template at the same time.
-// The parameter most is their maximum number. Batch returns an [*Error] if t contains a field such as {.id},
-// because a key has no fields. If most is greater than 1, it also returns an [*Error] if {} is part of the host or
+// The parameter most is their maximum number. Batch returns a usage error if t contains a field such as {.id},
+// because a key has no fields. If most is greater than 1, it also returns a usage error if {} is part of the host or
 // the port.
 func (t *Template) Batch(most int) error {
 	t.lists = most > 1
 	for _, h := range t.url.holes {
 		switch {
 		case h.field != "":
-			return wrong(0, "write {} for the entry itself", "here an entry is a key, and has no field for %s", hole(h.field))
+			return argv.Usagef("here an entry is a key, and has no field for %s", hole(h.field)).Hint("write {} for the entry itself")
 		case t.lists && h.place != inPath && h.place != inQuery:
-			return wrong(0, "", "several entries do not fit into the host or the port")
+			return argv.Usagef("several entries do not fit into the host or the port")
 		}
 	}
 	return nil
@@ -126,23 +128,23 @@ func (t *Template) fillURL(values map[string][]string) (string, error) {
 
 // ParseCommand returns a template for the command args. At least one argument must contain [Item], but the
 // program, args[0], must not contain it. An [Item] within a shell script is an error, because the shell would
-// execute text from the targets file. Any error is an [*Error].
+// execute text from the targets file. Any error is a usage error.
 func ParseCommand(args []string) (*Template, error) {
 	if strings.Contains(args[0], Item) {
-		return nil, wrong(0, "without a command, each entry is a URL, or an object with a url or a command",
-			"{} is not a program: items fill the arguments of a command")
+		return nil, argv.Usagef("{} is not a program: items fill the arguments of a command").
+			Hint("without a command, each entry is a URL, or an object with a url or a command")
 	}
 	words := strings.Join(args, "\x00")
 	isCmd := regexp.MustCompile(`(?i)(?:^|[/\\:])cmd(?:\.exe)?[. ]*$`).MatchString(args[0]) // with cmd.exe, an item in any argument may become a flag
 	for at := range words {
 		if strings.HasPrefix(words[at:], Item) && (isCmd || isInScript(words[:at])) {
-			return nil, wrong(0, `give it to the script as an argument: sh -c 'echo "$1"' sh {}`,
-				"{} is in the script of a shell, which would run what the items say")
+			return nil, argv.Usagef("{} is in the script of a shell, which would run what the items say").
+				Hint(`give it to the script as an argument: sh -c 'echo "$1"' sh {}`)
 		}
 	}
 	if !strings.Contains(words, Item) {
-		return nil, wrong(0, "put {} where the text of an entry belongs",
-			"no argument of the command has a {}, so all targets would be the same")
+		return nil, argv.Usagef("no argument of the command has a {}, so all targets would be the same").
+			Hint("put {} where the text of an entry belongs")
 	}
 	t := &Template{}
 	for _, arg := range args {

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/words"
 )
 
@@ -61,7 +62,7 @@ func newText(flag string, form Form, source string) Text {
 }
 
 // ParseTexts parses sources, the values of a flag. It returns nil if no value contains a placeholder. In JSON, a
-// {} outside of a string is an error of type [*Error], because it could also be an empty object.
+// {} outside of a string is a usage error, because it could also be an empty object.
 func ParseTexts(flag string, form Form, sources []string) (texts []Text, err error) {
 	hasHole := false
 	for _, source := range sources {
@@ -69,7 +70,8 @@ func ParseTexts(flag string, form Form, sources []string) (texts []Text, err err
 		for _, h := range t.holes {
 			hasHole = true
 			if form == Body && t.isJSON() && h.field == "" && !inString(source[:h.start]) {
-				return nil, wrong(0, `"{}" is the text of an entry, and { } an empty object`, "{} in JSON could be an empty object, or the text of an entry")
+				return nil, argv.Usagef("{} in JSON could be an empty object, or the text of an entry").
+					Hint(`"{}" is the text of an entry, and { } an empty object`)
 			}
 		}
 		texts = append(texts, t)
@@ -164,34 +166,6 @@ func quote(value string) string {
 	e.SetEscapeHTML(false)
 	e.Encode(value) // every string can be encoded
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// An Error is an error in a targets file or a template. Its message contains no part of the file except keys and
-// field names, because values may be secret.
-type Error struct {
-	File string // the name of the file; "" for a template
-	Line int    // the line number, counted from 1; 0 if the error concerns the whole file
-	Err  error
-	Hint string // a hint for the user, or ""
-}
-
-// Error returns the message, after the file and the line if they are known: "targets.yaml:14: until: it is empty".
-func (e *Error) Error() string {
-	switch {
-	case e.File == "":
-		return e.Err.Error()
-	case e.Line == 0:
-		return fmt.Sprintf("%s: %v", e.File, e.Err)
-	}
-	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
-}
-
-// Unwrap returns the error without its position in the file.
-func (e *Error) Unwrap() error { return e.Err }
-
-// wrong returns an [*Error] for the given line, with a formatted message. [Read] adds the name of the file.
-func wrong(line int, hint, format string, args ...any) *Error {
-	return &Error{Line: line, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
 // hole returns the placeholder for field: {.field}, or {} if field is "".

@@ -2,7 +2,6 @@ package read
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,20 +14,39 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// readEntries returns one entry for each target. Without --targets, a command is one entry, and so is each
-// different URL among the operands. With --targets, the file lists the entries.
-func (r *Reader) readEntries(template *targets.Template) ([]*targets.Entry, error) {
-	if r.run.Targets != "" {
-		return r.readFile(template)
+// readEntries returns one entry for each target. Without --targets, the operands are the entries. With --targets,
+// the file lists the entries. With --each, too, its entries are keys, and each batch of keys is an entry.
+func (r *Reader) readEntries() ([]*targets.Entry, error) {
+	if r.run.Targets == "" {
+		return r.operands(), nil
 	}
+	if err := r.readFile(); err != nil {
+		return nil, err
+	}
+	r.repeats = r.file.Repeats
+	if r.List == nil {
+		return r.file.Entries, nil
+	}
+	r.List.Known, r.List.Size, r.List.Expect = true, len(r.file.Entries), 0
+	batches, err := r.file.Batches(r.run.Batch)
+	for _, e := range batches {
+		if r.config.Template == nil {
+			own := r.operands()[0]
+			e.URL, e.Command = own.URL, own.Command
+		}
+	}
+	return batches, err
+}
+
+// operands returns an entry for the command, or for each different URL among the operands.
+func (r *Reader) operands() (entries []*targets.Entry) {
 	name := r.run.Name
 	if r.Several { // --name then names the whole run
 		name = ""
 	}
 	if r.run.IsCommand {
-		return []*targets.Entry{{Name: name, Command: r.run.Operands}}, nil
+		return []*targets.Entry{{Name: name, Command: r.run.Operands}}
 	}
-	var entries []*targets.Entry
 	given := make(map[string]bool)
 	for _, operand := range r.run.Operands {
 		page := fmt.Sprint(connect.PageOf(operand))
@@ -39,66 +57,75 @@ func (r *Reader) readEntries(template *targets.Template) ([]*targets.Entry, erro
 		given[page] = true
 		entries = append(entries, &targets.Entry{Name: name, URL: operand})
 	}
-	return entries, nil
+	return entries
 }
 
-// readFile reads the --targets file, or stdin for "-". Each entry replaces the placeholders in template and in
-// r.texts.
-func (r *Reader) readFile(template *targets.Template) ([]*targets.Entry, error) {
+// readFile reads the --targets file, or stdin for "-". Each entry replaces the placeholders in r.config.
+func (r *Reader) readFile() (err error) {
+	if err := r.readConfig(); err != nil {
+		return err
+	}
 	if r.run.Targets == "-" && r.process.Streams.InIsTerminal {
-		return nil, argv.Usagef("%s - reads stdin, which is a terminal", r.run.Origin("targets")).
+		return argv.Usagef("%s - reads stdin, which is a terminal", r.run.Origin("targets")).
 			Hint("kubectl get jobs -o name | poll --targets - ...")
 	}
 	if err := refuseStdinTwice(r.run.Line); err != nil {
-		return nil, err
+		return err
 	}
 	text, err := r.process.ReadFile(r.run.Targets, targets.MaxSize)
 	if err != nil {
-		return nil, argv.Usagef("%s: %w", r.run.Origin("targets"), err).Advise("open " + r.run.Targets)
+		return argv.Usagef("%s: %w", r.run.Origin("targets"), err).Advise("open " + r.run.Targets)
 	}
-	r.file, err = targets.Read(text, targets.Config{Name: r.run.Targets, Template: template, Texts: r.texts, Keys: r.List != nil})
-	if e, ok := errors.AsType[*targets.Error](err); ok {
-		return nil, argv.Usagef("%w", e).Hint("%s", e.Hint)
-	}
-	r.repeats = r.file.Repeats
-	return r.file.Entries, err
+	r.file, err = targets.Read(text, r.config)
+	return err
 }
 
-// readTemplate returns the URL or command with placeholders that the entries of --targets replace. It returns nil
-// if there is no such URL or command. It returns an error for several URLs, and for a placeholder such as
-// {.timeout}, which could be a field of the entry or a flag.
+// readConfig sets r.config. It returns an error for a placeholder such as {.timeout}, which could be a field of the
+// entry or a flag.
+func (r *Reader) readConfig() (err error) {
+	r.config = targets.Config{Name: r.run.Targets, Keys: r.List != nil}
+	if r.config.Texts, err = r.run.readTexts(); err != nil {
+		return err
+	}
+	if len(r.run.Operands) > 0 && (r.List == nil || r.run.hasPlaceholder()) { // otherwise the entries are targets, or keys of elements
+		if r.config.Template, err = r.readTemplate(); err != nil {
+			return err
+		}
+	}
+	for _, field := range r.config.Fields() {
+		if f := r.run.Flags.Named(field); f != nil && !f.Hidden && !f.WholeRun {
+			return argv.Usagef("{.%[1]s} could be a field or the flag --%[1]s", field).Hint("rename the field, in the URL and in the file")
+		}
+	}
+	return nil
+}
+
+// readTemplate returns the URL or command with placeholders that the entries of --targets replace. It returns an
+// error for several URLs.
 func (r *Reader) readTemplate() (t *targets.Template, err error) {
 	switch {
-	case r.run.Targets == "" || len(r.run.Operands) == 0 || r.run.Each != "" && !r.run.hasPlaceholder():
-		return nil, nil // with --each, the entries are keys of elements
 	case r.run.IsCommand:
 		t, err = targets.ParseCommand(r.run.Operands)
 	case len(r.run.Operands) > 1:
 		return nil, argv.Usagef("%d URLs are given, but entries of %s fill one URL", len(r.run.Operands), r.run.Origin("targets")).
 			Hint("put the URLs into the file, too")
 	default:
-		t, err = targets.ParseURL(r.run.Operands[0], r.texts != nil)
+		t, err = targets.ParseURL(r.run.Operands[0], r.config.Texts != nil)
 	}
-	if err == nil && r.run.Each != "" {
+	if err == nil && r.List != nil {
 		err = t.Batch(r.run.Batch)
 	}
-	fields := t.Fields()
-	for _, text := range r.texts {
-		fields = append(slices.Clip(fields), text.Fields()...)
+	if err == nil {
+		return t, nil
 	}
-	for _, field := range fields {
-		if f := r.run.Flags.Named(field); f != nil && !f.Hidden && !f.WholeRun {
-			return nil, argv.Usagef("{.%[1]s} could be a field or the flag --%[1]s", field).Hint("rename the field, in the URL and in the file")
-		}
+	wrong := argv.Usagef("%w", err)
+	if _, hint := argv.Advice("word " + r.run.Operands[0]); hint != "" {
+		wrong.Hints = slices.Insert(wrong.Hints, 0, hint)
 	}
-	if e, ok := errors.AsType[*targets.Error](err); ok {
-		wrong := argv.Usagef("%w", e).Advise("word "+r.run.Operands[0]).Hint("%s", e.Hint)
-		if r.run.IsCommand && r.run.Dashes && !r.run.hasPlaceholder() {
-			wrong.Hint("a program to run on SUCCESS: poll --targets %s ... && %s", r.run.Targets, ProgramName(r.run.Operands[0]))
-		}
-		return nil, wrong
+	if r.run.IsCommand && r.run.Dashes && !r.run.hasPlaceholder() {
+		wrong.Hint("a program to run on SUCCESS: poll --targets %s ... && %s", r.run.Targets, ProgramName(r.run.Operands[0]))
 	}
-	return t, err
+	return nil, wrong
 }
 
 // withEntry returns the run's settings, overridden by the settings of an entry of the targets file. The parameter
@@ -152,8 +179,8 @@ func (s *Run) readTexts() (texts []targets.Text, err error) {
 		values := s.Texts(f.Name)
 		if isFilled {
 			filled, err := targets.ParseTexts(f.Name, form, values)
-			if e, ok := errors.AsType[*targets.Error](err); ok {
-				return nil, argv.Usagef("%s: %w", s.Origin(f.Name), e).Hint("%s", e.Hint)
+			if err != nil {
+				return nil, argv.Usagef("%s: %w", s.Origin(f.Name), err)
 			}
 			texts = append(texts, filled...)
 			continue
@@ -220,55 +247,17 @@ func (s *Run) ReadList() (l *elementList, err error) {
 	return l, err
 }
 
-// batches divides the keys in entries into batches. The slice lists has an entry for each batch: the URL or
-// command of template, filled with the keys of the batch. The slice batches has the keys of each batch. If
-// template is nil, all keys form one batch, and its entry is the URL or command itself.
-func (r *Reader) batches(entries []*targets.Entry, template *targets.Template) (lists []*targets.Entry, batches [][]string, err error) {
-	var keys []string
-	for _, e := range entries {
-		keys = append(keys, e.Item)
-	}
-	r.List.Known, r.List.Size, r.List.Expect = true, len(keys), 0
-	batch := r.run.Batch
-	if template == nil {
-		batch = max(1, len(keys))
-	}
-	batches = slices.Collect(slices.Chunk(keys, batch))
-	for _, some := range batches {
-		e := new(targets.Entry)
-		switch {
-		case template != nil:
-			if e.URL, e.Command, err = template.Fill(some); err != nil {
-				return nil, nil, argv.Usagef("%w", err)
-			}
-		case r.run.IsCommand:
-			e.Command = r.run.Operands
-		default:
-			e.URL = r.run.Operands[0]
-		}
-		lists = append(lists, e)
-	}
-	return lists, batches, nil
-}
-
-// withKeys returns the elements with the given keys, which one target of the run lists. If template is not nil,
-// each attempt requests only elements that have not ended, by filling their keys into template.
+// withKeys returns the elements with the given keys, which the target t lists. If template is not nil, each attempt
+// requests only elements that have not ended, by filling their keys into template. Without keys, the elements are
+// those of the response.
 func (l *elementList) withKeys(keys []string, t *Target, template *targets.Template) *poll.Elements {
 	elements := l.Elements
 	elements.Known = keys
-	if template == nil {
-		return &elements
-	}
-	elements.Narrow = func(keys []string) poll.Probe {
-		url, args, _ := template.Fill(keys) // cannot fail: Fill has succeeded for the full list of keys
-		if command, ok := t.Poller.Probe.(*poll.Command); ok {
-			narrow := *command
-			narrow.Args = args
-			return &narrow
+	if template != nil {
+		elements.Narrow = func(keys []string) poll.Probe {
+			url, args, _ := template.Fill(keys) // cannot fail: Fill has succeeded for the full list of keys
+			return requestOf(t.Poller.Probe, url, args)
 		}
-		narrow := *t.Poller.Probe.(*poll.HTTP)
-		narrow.URL = url
-		return &narrow
 	}
 	return &elements
 }

@@ -45,23 +45,29 @@ func (r *Reader) setRequest(t *Target, e *targets.Entry, place string) error {
 			return located(place, err)
 		}
 	}
-	switch probe := t.Poller.Probe.(type) {
-	case *poll.Command:
-		command := *probe
-		command.Args = e.Command
-		t.Poller.Probe = &command
-	case *poll.HTTP:
-		request := *probe
-		request.URL = e.URL
-		t.Poller.Probe = &request
-		return r.checkRequest(t.Run, &request, place)
-	default:
+	if t.Kind == status.KindTCP {
 		made, err := tcpProbe(e.URL)
 		made.Dial = r.process.Dial
 		t.Poller.Probe = made
 		return located(place, err)
 	}
+	t.Poller.Probe = requestOf(t.Poller.Probe, e.URL, e.Command)
+	if request, ok := t.Poller.Probe.(*poll.HTTP); ok {
+		return r.checkRequest(t.Run, request, place)
+	}
 	return nil
+}
+
+// requestOf returns a copy of probe for the given URL, or for the given arguments if probe is a command.
+func requestOf(probe poll.Probe, url string, args []string) poll.Probe {
+	if command, ok := probe.(*poll.Command); ok {
+		made := *command
+		made.Args = args
+		return &made
+	}
+	made := *probe.(*poll.HTTP)
+	made.URL = url
+	return &made
 }
 
 // refuseURL returns a usage error for a URL with characters that nobody sends on purpose. Examples are white

@@ -38,8 +38,8 @@ type Reader struct {
 	process Env
 	Several bool
 	List    *elementList   // the settings of --each; nil without --each
+	config  targets.Config // how the --targets file is read; the zero value without --targets
 	file    *targets.File  // nil without --targets
-	texts   []targets.Text // flag values with placeholders that entries replace
 	repeats int            // how many targets were given again
 
 	shared     map[string]*Target         // targets without their URL or command, by kind and settings
@@ -78,39 +78,20 @@ func (r *Reader) Read() (err error) {
 			return err
 		}
 	}
-	if r.run.Targets != "" {
-		if r.texts, err = r.run.readTexts(); err != nil {
-			return err
-		}
-	}
-	template, err := r.readTemplate()
+	entries, err := r.readEntries()
 	if err != nil {
 		return err
-	}
-	entries, err := r.readEntries(template)
-	if err != nil {
-		return err
-	}
-	var batches [][]string // with --each, the element keys of each target
-	if r.List != nil && r.run.Targets != "" {
-		if entries, batches, err = r.batches(entries, template); err != nil {
-			return err
-		}
 	}
 	for i, e := range entries {
 		t, err := r.readEntry(e)
 		if err != nil {
 			return err
 		}
-		switch {
-		case r.List == nil:
-		case batches == nil:
-			t.Poller.Elements = &r.List.Elements
-		default:
-			t.Poller.Elements = r.List.withKeys(batches[i], t, template)
+		if r.List != nil {
+			t.Poller.Elements = r.List.withKeys(e.Keys, t, r.config.Template)
 		}
-		if len(batches) > 1 {
-			t.Poller.Target = fmt.Sprintf("batch %d of %d", i+1, len(batches))
+		if r.List != nil && len(entries) > 1 {
+			t.Poller.Target = fmt.Sprintf("batch %d of %d", i+1, len(entries))
 		}
 		t.Run = nil
 		r.Targets = append(r.Targets, t)
