@@ -9,9 +9,5 @@ import (
 )
 
 func main() {
-	cli.Main(cli.Process{
-		Args:    os.Args[1:],
-		Lookup:  os.LookupEnv,
-		Streams: term.System(os.Getenv),
-	})
+	cli.Main(cli.NewProcess(os.Args[1:], os.LookupEnv, term.System(os.Getenv)))
 }

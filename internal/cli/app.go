@@ -27,35 +27,21 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// A Process holds the process's arguments, environment and standard streams.
+// A Process is the current process with its arguments, without the program's name.
 type Process struct {
-	Args    []string // the arguments without the program's name
-	Lookup  func(name string) (value string, ok bool)
-	Streams *term.Streams
-	// Hurry is closed when a second signal to end the process arrives.
-	Hurry <-chan struct{}
-	// Dial connects to servers, for example in a simulated network. If Dial is nil, poll connects over the real
-	// network.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-
-	guard   *run.Guard // ends the process if it hangs; nil in tests
-	release func()     // stops catching signals; nil if signals are not caught
-}
-
-// An app holds the process and the arguments while poll runs a command line.
-type app struct {
 	run.Host
 	args []string
 }
 
-func newApp(p Process) app {
-	a := app{run.Host{Env: read.NewEnv(p.Lookup, p.Streams), Hurry: p.Hurry, Release: p.release, Guard: p.guard, Began: time.Now()}, p.Args}
-	a.Dial, a.Commands = p.Dial, a.subcommands().names()
-	return a
+// NewProcess returns a process with the given arguments, environment and standard streams.
+func NewProcess(args []string, lookup func(name string) (value string, ok bool), streams *term.Streams) Process {
+	p := Process{run.Host{Env: read.NewEnv(lookup, streams)}, args}
+	p.Commands = p.subcommands().names()
+	return p
 }
 
 // subcommands returns all subcommands in the order of the help text.
-func (p app) subcommands() subcommands {
+func (p Process) subcommands() subcommands {
 	return subcommands{
 		{"demo", p.demoCommand},
 		{"eval", func() *argv.Command { return commands.Eval(p.Env) }},
@@ -74,18 +60,19 @@ func (p app) subcommands() subcommands {
 // Run runs the command line and returns its exit code. The caller cancels ctx when a signal to end the process
 // arrives, with a [system.SignalError] as the cause.
 func Run(ctx context.Context, p Process) run.ExitCode {
-	a, s := newApp(p), read.New()
-	sub, err := a.run(ctx, s, func(ctx context.Context, checked *read.Run) error {
+	p.Began = time.Now()
+	s := read.New()
+	sub, err := p.run(ctx, s, func(ctx context.Context, checked *read.Run) error {
 		s = checked
-		return a.Wait(ctx, s)
+		return p.Wait(ctx, s)
 	})
 	if !argv.IsUsage(err) {
-		return a.finish(err)
+		return p.finish(err)
 	}
-	a.Refuse("usage", err)
+	p.Refuse("usage", err)
 	if sub == nil && s.IsOn("json") {
 		if err := ui.WriteFailure(p.Streams, int(run.ExitUsage), false, err.Error()); err != nil {
-			return a.finish(err)
+			return p.finish(err)
 		}
 	}
 	return run.ExitUsage
@@ -96,14 +83,17 @@ func Run(ctx context.Context, p Process) run.ExitCode {
 //
 // [argv.Line.Parse] parses the arguments first. urfave/cli receives only the flags that Parse found, each in the
 // form --name=value. urfave/cli then looks up the command and its flags, calls typed.Set with each value, and runs
-// the action. It never receives operands or environment variables, and never prints.
-func (p app) run(ctx context.Context, s *read.Run, wait func(context.Context, *read.Run) error) (sub *argv.Command, err error) {
-	l, path, args := s.Line, []string{"poll"}, p.args
+// the action. It never receives operands or environment variables, and never prints. For urfave/cli, a wait is the
+// command "wait".
+func (p Process) run(ctx context.Context, s *read.Run, wait func(context.Context, *read.Run) error) (sub *argv.Command, err error) {
+	l, args := s.Line, p.args
+	action := func(*cli.Context) error { return p.readWait(ctx, s, wait) }
 	if len(args) > 0 {
 		sub = p.subcommands().command(args[0])
 	}
 	if sub != nil {
-		l, path, args = argv.NewLine(sub), append(path, sub.Name), args[1:]
+		l, args = argv.NewLine(sub), args[1:]
+		action = func(*cli.Context) error { return p.runCommand(ctx, l) }
 		if sub.Raw != nil {
 			if done, err := sub.Raw(ctx, args); done {
 				return sub, err
@@ -115,18 +105,10 @@ func (p app) run(ctx context.Context, s *read.Run, wait func(context.Context, *r
 	}
 	l.LookupEnv, l.Write = p.Lookup, p.Write
 	l.Parse(args)
-	action := func(*cli.Context) error {
-		if sub != nil {
-			return p.runCommand(ctx, l)
-		}
-		return p.readWait(ctx, s, wait)
-	}
-	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: p.Streams.Out, ErrWriter: p.Streams.Err,
-		Flags: flagsOf(l), Action: action, ExitErrHandler: func(*cli.Context, error) {}} // the default handler would exit
-	if sub != nil {
-		app.Commands = []*cli.Command{{Name: sub.Name, HideHelp: true, Flags: app.Flags, Action: action}}
-		app.Flags = nil
-	}
+	command := &cli.Command{Name: cmp.Or(l.Command.Name, "wait"), HideHelp: true, Flags: flagsOf(l), Action: action}
+	app := &cli.App{HideHelp: true, HideVersion: true, Writer: p.Streams.Out, ErrWriter: p.Streams.Err, Commands: []*cli.Command{command},
+		ExitErrHandler: func(*cli.Context, error) {}} // the default handler would exit
+	path := []string{"poll", command.Name}
 	for _, word := range l.Typed {
 		path = append(path, "--"+word.Flag.Name+"="+word.Text)
 	}
@@ -173,7 +155,7 @@ func (t typed) Set(text string) error {
 
 // runCommand checks the operands and settings of the subcommand l.Command, including its environment variables,
 // and runs the subcommand. For --help, it only prints the help.
-func (p app) runCommand(ctx context.Context, l *argv.Line) error {
+func (p Process) runCommand(ctx context.Context, l *argv.Line) error {
 	c := l.Command
 	l.Operands = append(l.Operands, l.Rest...)
 	switch {
@@ -206,7 +188,7 @@ func (p app) runCommand(ctx context.Context, l *argv.Line) error {
 // readWait reads the operands and environment variables of a wait into s. It checks the settings, including the
 // settings of a preset, and calls wait with the checked copy of s. For --help and --version, it only prints the
 // help or the version.
-func (p app) readWait(ctx context.Context, s *read.Run, wait func(context.Context, *read.Run) error) error {
+func (p Process) readWait(ctx context.Context, s *read.Run, wait func(context.Context, *read.Run) error) error {
 	kinds, err := read.Classify(s.Line)
 	if s.Err == nil && (s.IsOn("help") || s.IsOn("version")) {
 		return p.about(ctx, s)
@@ -226,7 +208,7 @@ func (p app) readWait(ctx context.Context, s *read.Run, wait func(context.Contex
 
 // about prints the short help or the version. It returns a usage error if -h or -V comes with operands, because
 // both letters have other meanings in other programs.
-func (p app) about(ctx context.Context, s *read.Run) error {
+func (p Process) about(ctx context.Context, s *read.Run) error {
 	switch {
 	case len(s.Operands) > 0 && s.IsOn("help"):
 		return argv.Usagef("-h is --help, and takes no other arguments").Advise("help " + s.Operands[0])
@@ -238,7 +220,7 @@ func (p app) about(ctx context.Context, s *read.Run) error {
 	return s.Write(ctx, version()+"\n")
 }
 
-func (p app) demoCommand() *argv.Command {
+func (p Process) demoCommand() *argv.Command {
 	return &argv.Command{
 		Summary:     "watch poll wait for a job of a built-in API",
 		OwnsSignals: true,
@@ -250,7 +232,7 @@ const demoCondition = `.state == "done"`
 
 // demo starts an API server on a loopback port, and waits for one of its jobs with the same code as a real wait.
 // It ignores environment variables, which are meant for real waits.
-func demo(ctx context.Context, process app) error {
+func demo(ctx context.Context, process Process) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("start the demo's API: %w", err)
@@ -290,7 +272,7 @@ func demoJob() http.Handler {
 
 // finish returns the exit code for err. It also prints err, unless err is nil or a [run.ExitCode]: the message for
 // an ExitCode is already printed.
-func (p app) finish(err error) run.ExitCode {
+func (p Process) finish(err error) run.ExitCode {
 	if _, said := errors.AsType[run.ExitCode](err); err != nil && !said {
 		fmt.Fprintf(p.Streams.Err, "poll: %s\n", term.Line(err.Error()))
 	}
@@ -306,9 +288,9 @@ func Main(p Process) {
 	// this setting, SIGABRT ends the process instead.
 	debug.SetTraceback("crash")
 	log.SetOutput(io.Discard) // discards the log messages of net/http about unsolicited responses
-	p.Hurry, p.release = hurry, release
-	p.guard = run.NewGuard(ctx, hurry, p.Streams.Err)
-	p.Streams.Wrote = p.guard.Touch
-	context.AfterFunc(ctx, p.guard.AtSignal)
+	p.Hurry, p.Release = hurry, release
+	p.Guard = run.NewGuard(ctx, hurry, p.Streams.Err)
+	p.Streams.Wrote = p.Guard.Touch
+	context.AfterFunc(ctx, p.Guard.AtSignal)
 	run.Exit(ctx, Run(ctx, p))
 }

@@ -350,12 +350,10 @@ func TestProcess1HelperProcess(t *testing.T) {
 	}
 	streams, _, _ := term.Buffers("")
 	streams.Out, streams.Err = os.Stdout, os.Stderr
-	code := Run(context.Background(), Process{
-		Args:    append(strings.Fields("-q --immediate --interval 1ms --max-attempts 31 -- sh -c"), "test $POLL_ATTEMPT != 30 || sleep 1; true & exit 1"),
-		Lookup:  func(string) (string, bool) { return "", false },
-		Streams: streams,
-		release: func() {}, // as the process has it
-	})
+	args := append(strings.Fields("-q --immediate --interval 1ms --max-attempts 31 -- sh -c"), "test $POLL_ATTEMPT != 30 || sleep 1; true & exit 1")
+	process := NewProcess(args, func(string) (string, bool) { return "", false }, streams)
+	process.Release = func() {} // as in the real process
+	code := Run(context.Background(), process)
 	left := 0
 	for {
 		if _, err := unix.Wait4(-1, nil, 0, nil); err != nil {

@@ -179,10 +179,10 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// testApp returns an app without arguments and environment variables.
-func testApp() app {
+// testApp returns a process without arguments and environment variables.
+func testApp() Process {
 	streams, _, _ := term.Buffers("")
-	return newApp(Process{Streams: streams, Lookup: func(string) (string, bool) { return "", false }})
+	return NewProcess(nil, func(string) (string, bool) { return "", false }, streams)
 }
 
 // The help fits on terminals with 80 columns, and the short help on half a screen.

@@ -109,7 +109,7 @@ func (c *caller) call(ts *testscript.TestScript, args []string) run.ExitCode {
 	c.input = ""
 	streams.Out, streams.Err = ts.Stdout(), ts.Stderr()
 	streams.Unicode, streams.NoColor = false, c.env["NO_COLOR"] != ""
-	process := Process{Args: args, Lookup: os.LookupEnv, Streams: streams}
+	process := NewProcess(args, os.LookupEnv, streams)
 	if c.bubble != nil {
 		return c.bubble.run(process)
 	}

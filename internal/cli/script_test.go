@@ -55,7 +55,7 @@ const crashHelper = "POLL_TEST_CRASH_HELPER"
 
 // runPoll does the same as main.main.
 func runPoll() {
-	Main(Process{Args: os.Args[1:], Lookup: os.LookupEnv, Streams: term.System(os.Getenv)})
+	Main(NewProcess(os.Args[1:], os.LookupEnv, term.System(os.Getenv)))
 }
 
 // TestScript runs the scripts of testdata/script. Each script uses the real program in one way. The commands

@@ -149,13 +149,13 @@ func TestCrashHelperProcess(t *testing.T) {
 		t.Skip("only for the other test")
 	}
 	syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
-	Main(Process{Streams: term.System(os.Getenv), Lookup: func(string) (string, bool) {
+	Main(NewProcess(nil, func(string) (string, bool) {
 		if mode == "panic" {
 			panic("a panic")
 		}
 		new(sync.Mutex).Unlock() // recover cannot catch this error
 		return "", false
-	}})
+	}, term.System(os.Getenv)))
 }
 
 // A crash does not end with exit code 2, which means that nothing was attempted.

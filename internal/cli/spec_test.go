@@ -25,7 +25,8 @@ import (
 // specOf returns the Run for the arguments of a wait. The wait does not start.
 func specOf(ctx context.Context, w Process) (*read.Run, error) {
 	s := read.New()
-	_, err := newApp(w).run(ctx, s, func(_ context.Context, settled *read.Run) error {
+	w.Began = time.Now()
+	_, err := w.run(ctx, s, func(_ context.Context, settled *read.Run) error {
 		s = settled
 		return nil
 	})
@@ -36,7 +37,7 @@ func specOf(ctx context.Context, w Process) (*read.Run, error) {
 func lineOf(t *testing.T, args []string, env map[string]string) (*read.Run, error) {
 	t.Helper()
 	streams, _, _ := term.Buffers("")
-	return specOf(t.Context(), Process{Args: args, Streams: streams, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
+	return specOf(t.Context(), NewProcess(args, func(name string) (string, bool) { v, ok := env[name]; return v, ok }, streams))
 }
 
 // settingsOf returns the flags that are set, in alphabetical order.

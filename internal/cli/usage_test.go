@@ -145,11 +145,7 @@ func processOf(t *testing.T, line string) (Process, *outputs) {
 	o := new(outputs)
 	streams, _, _ := term.Buffers("")
 	streams.Out, streams.Err, streams.Unicode = &o.out, &o.err, false
-	return Process{
-		Args:    args[1:],
-		Lookup:  func(name string) (string, bool) { v, ok := env[name]; return v, ok },
-		Streams: streams,
-	}, o
+	return NewProcess(args[1:], func(name string) (string, bool) { v, ok := env[name]; return v, ok }, streams), o
 }
 
 // shellWords returns the words of a line. Single quotes keep spaces, also within a word.

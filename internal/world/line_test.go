@@ -358,7 +358,9 @@ func (m *machine) call(run int) (code run.ExitCode, isKilled bool, stdout, stder
 			args[i] = strings.ReplaceAll(arg, token, token+otherAccount)
 		}
 	}
-	code = cli.Run(ctx, cli.Process{Args: args, Streams: streams, Lookup: lookup, Dial: p.dial})
+	process := cli.NewProcess(args, lookup, streams)
+	process.Dial = p.dial
+	code = cli.Run(ctx, process)
 	time.Sleep(time.Microsecond) // until all answers are noted
 	return code, p.isDead(), out.String(), errs.String()
 }
