@@ -121,7 +121,7 @@ func (q *evaluation) read(l *argv.Line) (err error) {
 		q.env.Doc = expr.Unreadable("there was no response (" + q.env.Error + ")")
 	}
 	if q.env.Status != nil || l.Has("header") {
-		if q.env.Header, _, err = read.ReadHeaders(l, q.process, q.header, nil, ""); err != nil {
+		if q.env.Header, _, err = read.ReadHeaders(l, q.process, ""); err != nil {
 			return err
 		}
 	}

@@ -233,7 +233,7 @@ func (s *Run) ReadList() (l *elementList, err error) {
 	if l.Each, err = expr.CompileEach(s.Each); err != nil {
 		return nil, BadExpression(s.Origin("each"), err)
 	}
-	l.Keys, err = s.Values("id", s.ID, func(id *expr.Expr) error {
+	l.Keys, err = s.Values("id", s.Texts("id"), func(id *expr.Expr) error {
 		if id.Reads() {
 			return nil
 		}

@@ -48,16 +48,16 @@ func WaitFlags() argv.Flags {
 
 func conditions() argv.Flags {
 	return argv.Flags{
-		{Name: "until", Value: "EXPR", Many: true, Brief: true, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.Until = append(s.Until, v) }), Usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
-		{Name: "error-if", Value: "EXPR", Many: true, Brief: true, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.ErrorIf = append(s.ErrorIf, v) }), Usage: "ERROR when true: stop"},
-		{Name: "throttled-if", Value: "EXPR", Many: true, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.ThrottledIf = append(s.ThrottledIf, v) }), Usage: "THROTTLED when true: slow down"},
-		{Name: "not-ready-if", Value: "EXPR", Many: true, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.NotReadyIf = append(s.NotReadyIf, v) }), Usage: "NOT_READY when true, e.g. '$status==404'"},
+		{Name: "until", Value: "EXPR", Many: true, Brief: true, Distinctive: true, Set: inSettings, Usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
+		{Name: "error-if", Value: "EXPR", Many: true, Brief: true, Distinctive: true, Set: inSettings, Usage: "ERROR when true: stop"},
+		{Name: "throttled-if", Value: "EXPR", Many: true, Distinctive: true, Set: inSettings, Usage: "THROTTLED when true: slow down"},
+		{Name: "not-ready-if", Value: "EXPR", Many: true, Distinctive: true, Set: inSettings, Usage: "NOT_READY when true, e.g. '$status==404'"},
 		{Name: "gone", Set: argv.Switch(func(s *Run, on bool) { s.Gone = on }), For: ofHTTP | ofTCP, Distinctive: true, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
-		{Name: "accept", Value: "CODES", For: ofHTTP | ofCommand, Many: true, Set: argv.Text(func(s *Run, v string) { s.Accept = append(s.Accept, v) }), Distinctive: true, Usage: "the successful statuses or exit codes, e.g. 2xx,429"},
+		{Name: "accept", Value: "CODES", For: ofHTTP | ofCommand, Many: true, Set: inSettings, Distinctive: true, Usage: "the successful statuses or exit codes, e.g. 2xx,429"},
 		{Name: "strict", Set: argv.Switch(func(s *Run, on bool) { s.Poller.Rules.Strict = on }), Distinctive: true, Usage: "ERROR on a successful response that nothing matches"},
 		{Name: "preset", Value: "NAME|FILE", For: ofHTTP | ofCommand, Set: argv.Text(func(s *Run, v string) { s.Preset = v }), Offers: OfferedPresets, Brief: true, Usage: "named conditions for an API, or yours: poll presets"},
-		{Name: "detail", Value: "EXPR", Many: true, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.Detail = append(s.Detail, v) }), Usage: "add this value of the response to the reason"},
-		{Name: "retry-after", Value: "EXPR", For: ofHTTP | ofCommand, Distinctive: true, Set: argv.Text(func(s *Run, v string) { s.RetryAfter = append(s.RetryAfter, v) }), Usage: "wait at least as long as this value of the response"},
+		{Name: "detail", Value: "EXPR", Many: true, Distinctive: true, Set: inSettings, Usage: "add this value of the response to the reason"},
+		{Name: "retry-after", Value: "EXPR", For: ofHTTP | ofCommand, Distinctive: true, Set: inSettings, Usage: "wait at least as long as this value of the response"},
 		{Name: "success-threshold", Value: "N|D", Default: "1", Set: argv.Parsed(parseThreshold, func(s *Run, v poll.Threshold) { s.Poller.SuccessThreshold = v }), Distinctive: true, Brief: true, Usage: "SUCCESS verdicts needed in a row, or how long"},
 		{Name: "error-threshold", Value: "N|D", Default: "1", Set: argv.Parsed(parseThreshold, func(s *Run, v poll.Threshold) { s.Poller.ErrorThreshold = v }), Distinctive: true, Usage: "ERROR verdicts needed in a row, or how long"},
 	}.In(groupConditions, OfAll)
@@ -79,7 +79,7 @@ func several() argv.Flags {
 	return argv.Flags{
 		{Name: "targets", Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.Targets = v }), Brief: true, Usage: "wait for each entry, or fill {} with it; - is stdin"},
 		{Name: "each", Value: "EXPR", For: ofHTTP | ofCommand, Set: argv.Text(func(s *Run, v string) { s.Each = v }), Brief: true, Distinctive: true, Usage: "wait for each element of a list in the response"},
-		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.ID = append(s.ID, v) }), Usage: "the name of an element"},
+		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", Needs: "each", Many: true, Brief: true, Set: inSettings, Usage: "the name of an element"},
 		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", Set: argv.Text(func(s *Run, v string) { s.HTTP.Next = v }), Needs: "each", Distinctive: true, Usage: "the next page of the list (a URL or a cursor), or none"},
 		{Name: "batch", Value: "N", Default: "1", Set: argv.Parsed(argv.ParseCount(1), func(s *Run, v int) { s.Batch = v }), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
 		{Name: "all", Hidden: true, Not: "any at-least"}, // has no effect, because waiting for all targets is the default
@@ -101,12 +101,12 @@ func several() argv.Flags {
 func ofURL() argv.Flags {
 	return argv.Flags{
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Brief: true, Set: argv.Text(func(s *Run, v string) { s.HTTP.Method = v }), Offers: func() []string { return []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} }, Usage: "the method; GET, or POST with -d"},
-		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Set: argv.Text(inSettings), Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
-		{Name: "data-raw", Value: "DATA", Set: argv.Text(inSettings), Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
-		{Name: "data-binary", Value: "DATA", Set: argv.Text(inSettings), Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; @FILE keeps its line breaks"},
-		{Name: "header", HasVariable: true, Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.Header = append(s.Header, v) }), Usage: "a header; @FILE has several, and is read again"},
+		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Set: inSettings, Many: true, FromFile: true, MayBeEmpty: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
+		{Name: "data-raw", Value: "DATA", Set: inSettings, Many: true, MayBeEmpty: true, Usage: "a request body in which @ is plain text"},
+		{Name: "data-binary", Value: "DATA", Set: inSettings, Many: true, FromFile: true, MayBeEmpty: true, Usage: "a request body; @FILE keeps its line breaks"},
+		{Name: "header", HasVariable: true, Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Brief: true, Set: inSettings, Usage: "a header; @FILE has several, and is read again"},
 		{Name: "user", HasVariable: true, Aliases: []string{"u"}, Value: "USER:PASS", Set: argv.Parsed(parseUser, func(s *Run, v *url.Userinfo) { s.HTTP.User = v }), Not: "oauth2-bearer", Usage: "basic authentication"},
-		{Name: "oauth2-bearer", HasVariable: true, Value: "TOKEN", FromFile: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.Bearer = append(s.Bearer, v) }), Usage: "a bearer token; @FILE is read again when it changes"},
+		{Name: "oauth2-bearer", HasVariable: true, Value: "TOKEN", FromFile: true, Brief: true, Set: inSettings, Usage: "a bearer token; @FILE is read again when it changes"},
 		{Name: "cookie", HasVariable: true, Aliases: []string{"b"}, Value: "NAME=VALUE", Set: argv.Parsed(parseCookie, func(s *Run, v string) { s.Cookie = append(s.Cookie, v) }), Many: true, Usage: "a cookie to send"},
 		{Name: "user-agent", HasVariable: true, Aliases: []string{"A"}, Value: "NAME", Set: argv.Text(func(s *Run, v string) { s.UserAgent = v }), MayBeEmpty: true, Usage: "the User-Agent header"},
 		{Name: "netrc", HasVariable: true, Aliases: []string{"n"}, Set: argv.Switch(func(s *Run, on bool) { s.Netrc = on }), Usage: "take the password from ~/.netrc"},
@@ -143,8 +143,8 @@ func ofProgram() argv.Flags {
 func output() argv.Flags {
 	return argv.Flags{
 		{Name: "name", Value: "LABEL", Default: "from the target", Set: argv.Text(func(s *Run, v string) { s.Name = v }), Usage: "the name of the target"},
-		{Name: "print", Value: "EXPR", Many: true, Brief: true, Set: argv.Text(func(s *Run, v string) { s.Print = append(s.Print, v) }), Usage: "print this value, not the whole response"},
-		{Name: "show", Value: "EXPR", Many: true, Set: argv.Text(func(s *Run, v string) { s.Show = append(s.Show, v) }), Usage: "show a value of each response; a progress as a bar"},
+		{Name: "print", Value: "EXPR", Many: true, Brief: true, Set: inSettings, Usage: "print this value, not the whole response"},
+		{Name: "show", Value: "EXPR", Many: true, Set: inSettings, Usage: "show a value of each response; a progress as a bar"},
 		{Name: "json", Set: argv.Switch(func(s *Run, on bool) { s.Output.JSON = on }), Brief: true, Usage: "print the outcome as one JSON object"},
 		{Name: "result-file", Value: "FILE", Set: argv.Text(func(s *Run, v string) { s.ResultFile = v }), Hidden: true}, // for the GitHub action: the output of --json cannot hold arbitrary bytes
 		{Name: "progress", HasVariable: true, Value: "P", Default: "auto", Set: argv.Text(func(s *Run, v string) { s.UI.Face = ui.Face(v) }), Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
@@ -188,8 +188,8 @@ func candidates(of ...[]presets.Preset) (list []string) {
 	return list
 }
 
-// inSettings ignores the value of a flag, because readBody reads the value from the settings.
-func inSettings(*Run, string) {}
+// inSettings is the Reader of a flag whose values are read from the settings, with [argv.Settings.Texts].
+func inSettings(string) (apply func(any), err error) { return nil, nil }
 
 // parseThreshold parses the threshold for a verdict. A number such as "3" means that many equal verdicts in a row.
 // A duration such as "30s" means that the verdict must hold for this time.

@@ -35,13 +35,13 @@ type headerSource struct {
 // refresh is the type of [poll.HTTP.Refresh], which renews the headers before a request.
 type refresh = func(r *http.Request, refused bool) (http.Header, error)
 
-// ReadHeaders builds the request header from lines (values of -H), tokens (values of --oauth2-bearer) and cookies.
+// ReadHeaders builds the request header from the values of -H and --oauth2-bearer in l, and from cookies.
 // As in curl, a line has the form "Name: value", "Name;" for an empty value, or "Name:" to suppress a header that
 // poll would send. The value @FILE names a file with one header per line. The function renew reads such files
 // again. It is nil if no value names a regular file.
-func ReadHeaders(l *argv.Line, process Env, lines, tokens []string, cookies string) (header http.Header, renew refresh, err error) {
+func ReadHeaders(l *argv.Line, process Env, cookies string) (header http.Header, renew refresh, err error) {
 	r := &headerReader{process: process, cookies: cookies}
-	err = cmp.Or(r.add(l, "header", lines), r.add(l, "oauth2-bearer", tokens))
+	err = cmp.Or(r.add(l, "header"), r.add(l, "oauth2-bearer"))
 	if slices.ContainsFunc(r.sources, func(s *headerSource) bool { return s.file != "" }) {
 		renew = r.renew
 	}
@@ -49,8 +49,8 @@ func ReadHeaders(l *argv.Line, process Env, lines, tokens []string, cookies stri
 }
 
 // add reads the values of the flag called flag, and appends a source for each value.
-func (r *headerReader) add(l *argv.Line, flag string, values []string) error {
-	for _, value := range values {
+func (r *headerReader) add(l *argv.Line, flag string) error {
+	for _, value := range l.Texts(flag) {
 		text, isFile, err := r.process.ReadValue(l, l.Origin(flag), value, maxLines)
 		if err != nil {
 			return err

@@ -113,11 +113,7 @@ func (r *Reader) readHTTP(s *Run) (probe *poll.HTTP, err error) {
 	if s.Each != "" {
 		probe.Next = cmp.Or(probe.Next, "auto")
 	}
-	probe.Header = http.Header{}
-	if len(s.Header)+len(s.Bearer)+len(s.Cookie) > 0 {
-		probe.Header, probe.Refresh, err = ReadHeaders(s.Line, r.process, s.Header, s.Bearer, strings.Join(s.Cookie, "; "))
-	}
-	if err != nil {
+	if probe.Header, probe.Refresh, err = ReadHeaders(s.Line, r.process, strings.Join(s.Cookie, "; ")); err != nil {
 		return nil, err
 	}
 	if _, isGiven := probe.Header["If-None-Match"]; s.NoConditional && !isGiven {

@@ -19,7 +19,7 @@ func headersOf(t *testing.T, args ...string) (header http.Header, again refresh,
 	t.Helper()
 	r, env, err := lineOf(t, append(args, "http://h")...)
 	if err == nil {
-		header, again, err = ReadHeaders(r.Line, env, r.Header, r.Bearer, "")
+		header, again, err = ReadHeaders(r.Line, env, "")
 	}
 	return header, again, err
 }

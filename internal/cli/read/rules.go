@@ -19,10 +19,10 @@ import (
 // condition reads a variable that targets of t's kind never set.
 func (r *Reader) readRules(t *Target) error {
 	s := t.Run
-	given := map[status.Status][]string{status.Throttled: s.ThrottledIf, status.Error: s.ErrorIf, status.Success: s.Until, status.NotReady: s.NotReadyIf}
 	for _, verdict := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
 		name := verdict.RuleName()
-		for _, text := range given[verdict] {
+		texts := s.Texts(name)
+		for _, text := range texts {
 			rule, err := status.NewRule(verdict, text, expr.WithEnviron(r.process.Lookup))
 			if err == nil {
 				if err = t.mayRead(rule.Expr); err != nil && r.isForOthers(t, s.Rank(name)) {
@@ -38,7 +38,7 @@ func (r *Reader) readRules(t *Target) error {
 		isAtList := func(text string) bool {
 			return strings.Contains(text, strings.TrimSuffix(s.Each, "[]")+"[") && !strings.Contains(text, "$json")
 		}
-		if s.Each != "" && s.Each != "." && slices.ContainsFunc(given[verdict], isAtList) {
+		if s.Each != "" && s.Each != "." && slices.ContainsFunc(texts, isAtList) {
 			s.Note("with %s a path begins at the element, not at the response: --%s '.name == \"x\"'", s.Origin("each"), name)
 		}
 	}
@@ -80,7 +80,7 @@ func (r *Reader) readDetail(t *Target) (err error) {
 		return nil
 	}
 	fits := func(x *expr.Expr) error { return cmp.Or(MayShow(x), Applies(x, t.Kind, s.Each != "")) }
-	t.Poller.Rules.Detail, err = s.Values("detail", s.Detail, fits)
+	t.Poller.Rules.Detail, err = s.Values("detail", s.Texts("detail"), fits)
 	return err
 }
 
@@ -103,10 +103,10 @@ func (t *Target) readGone() {
 // exist for t's kind, and for codes that contradict --gone or that poll never sees because it follows redirects.
 func readAccept(t *Target) error {
 	s := t.Run
-	if s.Accept == nil || t.Kind == status.KindTCP { // a TCP address may be one of several targets
+	if !s.Has("accept") || t.Kind == status.KindTCP { // a TCP address may be one of several targets
 		return nil
 	}
-	for word := range strings.SplitSeq(strings.Join(s.Accept, ","), ",") {
+	for word := range strings.SplitSeq(strings.Join(s.Texts("accept"), ","), ",") {
 		codes, err := parseCodes(strings.TrimSpace(word), t.Kind)
 		if err != nil {
 			return argv.Usagef("%s: %w", s.Origin("accept"), err)
@@ -190,7 +190,7 @@ func isObject(objects, path string) bool {
 }
 
 // hasSuccess reports whether a flag defines SUCCESS: --until, --preset or --gone.
-func (s *Run) hasSuccess() bool { return len(s.Until) > 0 || s.Preset != "" || s.Gone }
+func (s *Run) hasSuccess() bool { return s.Has("until") || s.Preset != "" || s.Gone }
 
 // checkThreshold returns a usage error if the wait cannot reach --success-threshold because --max-attempts or the
 // timeout is too low. It checks only thresholds from the command line and from entries. With a job log, any

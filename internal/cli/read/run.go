@@ -42,10 +42,8 @@ type Run struct {
 	UI      ui.Config
 	Output  ui.Output
 
-	Until, ErrorIf, ThrottledIf, NotReadyIf []string
-	Detail, RetryAfter, Accept              []string
-	Gone                                    bool
-	Preset                                  string
+	Gone   bool
+	Preset string
 
 	Waits    Waits
 	Learning learn.Flags
@@ -55,24 +53,22 @@ type Run struct {
 	Pid     []int
 
 	Targets, Each   string
-	ID              []string
 	Batch, Expect   int
 	Any, Resume     bool
 	AtLeast         string
 	ParallelMaxHost int // 0 means the default
 	Joblog, Share   string
 
-	Header, Bearer, Cookie []string
-	UserAgent              string
-	Netrc, NoConditional   bool
+	Cookie               []string
+	UserAgent            string
+	Netrc, NoConditional bool
 
 	Grace                           time.Duration
 	Stdin, ShowStderr, PassExitCode bool
 
-	Name        string
-	Print, Show []string
-	ResultFile  string
-	Color       term.ColorMode
+	Name       string
+	ResultFile string
+	Color      term.ColorMode
 }
 
 // New returns a Run with default settings. Its command line is not parsed yet.
@@ -131,11 +127,7 @@ func (s *Run) TargetsFile() string {
 func (s *Run) IsLogged() bool { return s.Joblog != "" || s.Slice > 0 }
 
 // keepsEnviron reports whether --follow builds a URL from environment variables. A job log would store such a URL.
-func keepsEnviron(probe poll.Probe) bool {
-	request, ok := probe.(*poll.HTTP)
-	if !ok {
-		return false
-	}
+func keepsEnviron(request *poll.HTTP) bool {
 	first, _ := request.Resume(nil)
 	return first.(interface{ KeepsEnviron() bool }).KeepsEnviron()
 }

@@ -130,8 +130,8 @@ func (r *Reader) readEntry(e *targets.Entry) (t *Target, err error) {
 	if err := r.setRequest(t, e, place); err != nil {
 		return nil, err
 	}
-	if s := t.Run; r.run.IsLogged() && s.HTTP.Follow != "" && keepsEnviron(t.Poller.Probe) {
-		return nil, argv.Usagef("%s: the job log keeps the URL that it builds, and $ENV would put a secret into it", s.Origin("follow")).
+	if request, ok := t.Poller.Probe.(*poll.HTTP); ok && r.run.IsLogged() && request.Follow != "" && keepsEnviron(request) {
+		return nil, argv.Usagef("%s: the job log keeps the URL that it builds, and $ENV would put a secret into it", t.Run.Origin("follow")).
 			Hint("the job log keeps no headers: -H 'Authorization: Bearer ...'")
 	}
 	t.Poller.Target = r.nameOf(t)
@@ -238,7 +238,7 @@ func (r *Reader) readSchedule(t *Target) error {
 			}
 			return cmp.Or(MayShow(x), Applies(x, t.Kind, s.Each != ""))
 		}
-		waits, err := s.Values("retry-after", s.RetryAfter, check)
+		waits, err := s.Values("retry-after", s.Texts("retry-after"), check)
 		if err != nil {
 			return err
 		}

@@ -186,7 +186,7 @@ func usageText(err error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "poll: %s\n", term.Line(err.Error()))
 	if e, ok := errors.AsType[*expr.Error](err); ok {
-		b.WriteString(caret(e.Source, e.Column-1, e.Hint))
+		b.WriteString(caret(e))
 	}
 	if e, ok := errors.AsType[*argv.UsageError](err); ok {
 		for _, hint := range e.Hints {
@@ -196,13 +196,18 @@ func usageText(err error) string {
 	return b.String()
 }
 
-// caret returns source with a caret below one of its characters. The parameter at is the character's index,
-// counted from 0. The hint follows on a line of its own unless it is "".
-func caret(source string, at int, hint string) string {
-	line, column := window(strings.Map(flat, source), at)
-	text := fmt.Sprintf("  %s\n  %s^\n", line, strings.Repeat(" ", column))
-	if hint != "" {
-		text += "  hint: " + hint + "\n"
+// caret returns the condition of e with a caret below the wrong position. If the condition is longer than 72
+// characters, caret returns the part of it around the position. The hint of e follows on a line of its own.
+func caret(e *expr.Error) string {
+	const most = 72
+	source := []rune(strings.Map(flat, e.Source))
+	column := min(max(e.Column-1, 0), len(source))
+	if start := column - most*2/3; start > 0 && len(source) > most {
+		source, column = source[start:], column-start
+	}
+	text := fmt.Sprintf("  %s\n  %s^\n", string(source[:min(len(source), most)]), strings.Repeat(" ", column))
+	if e.Hint != "" {
+		text += "  hint: " + e.Hint + "\n"
 	}
 	return text
 }
@@ -214,19 +219,6 @@ func flat(r rune) rune {
 		return ' '
 	}
 	return r
-}
-
-// window returns source, or if source is longer than 72 characters, the part of it around column. It also returns
-// the column within that part.
-func window(source string, column int) (string, int) {
-	const most = 72
-	runes := []rune(source)
-	column = min(max(column, 0), len(runes))
-	start := 0
-	if len(runes) > most {
-		start = max(0, column-most*2/3)
-	}
-	return string(runes[start:min(len(runes), start+most)]), column - start
 }
 
 // readThen checks the program that follows the URLs after "--", which poll runs after SUCCESS. It returns a usage

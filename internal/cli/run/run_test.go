@@ -237,7 +237,7 @@ func TestCredentialsOf(t *testing.T) {
 		for _, request := range requests {
 			all = append(all, &read.Target{Run: new(read.Run), Poller: poll.Poller{Probe: &request}})
 		}
-		return credentialsOf(all).at(place)
+		return credentialsOf(all)(place)
 	}
 	const place = api + ":443"
 	plain := poll.HTTP{URL: api + "/a"}

@@ -67,7 +67,7 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
 	w.report, w.output = s.UI, s.Output
 	w.report.Streams, w.report.Palette, w.report.Getenv = w.process.Streams, w.process.Streams.Palette(s.Color), s.Getenv
-	w.report.Until = slices.Clone(s.Until)
+	w.report.Until = s.Texts("until")
 	if s.Gone {
 		w.report.Until = append(w.report.Until, "gone")
 	}
@@ -89,7 +89,7 @@ func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 // expression must apply to at least one of their kinds.
 func (w *wait) readShow(kinds []status.Kind) (err error) {
 	s := w.spec
-	w.report.Show, err = s.Values("show", s.Show, func(e *expr.Expr) (err error) {
+	w.report.Show, err = s.Values("show", s.Texts("show"), func(e *expr.Expr) (err error) {
 		for _, kind := range kinds {
 			if err = read.Applies(e, kind, s.Each != ""); err == nil {
 				break
@@ -104,7 +104,7 @@ func (w *wait) readShow(kinds []status.Kind) (err error) {
 // to the kinds of all targets.
 func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
-	texts := slices.Clone(s.Print)
+	texts := s.Texts("print")
 	for i, text := range texts {
 		if text == targets.Item && s.Targets != "" {
 			texts[i] = "$name"
@@ -212,7 +212,7 @@ func openShare(s *read.Run, all []*read.Target, note func(string)) (*fleet.Fleet
 			Hint("give the limit a name: commands with the same --share-key NAME share one limit, such as --share-key aws-cfn")
 	}
 	o := s.Fleet
-	o.Key, o.Secret, o.Note = credentialsOf(all).at, []byte(s.Getenv(shareSecret)), note
+	o.Key, o.Secret, o.Note = credentialsOf(all), []byte(s.Getenv(shareSecret)), note
 	shared, err := fleet.Open(s.Share, o)
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", s.Origin("share"), cmp.Or(errors.Unwrap(err), err)).
@@ -221,13 +221,10 @@ func openShare(s *read.Run, all []*read.Target, note func(string)) (*fleet.Fleet
 	return shared, nil
 }
 
-// credentials maps an origin to the secrets that targets send to the origin. The key "" holds the secrets that
-// redirects may carry to any origin.
-type credentials map[string][]string
-
-// credentialsOf returns the credentials of all HTTP targets.
-func credentialsOf(all []*read.Target) credentials {
-	sent := credentials{}
+// credentialsOf returns a function that returns all secrets that poll may send to an origin, combined into one
+// string. Callers must hash the string before they store or send it.
+func credentialsOf(all []*read.Target) func(origin string) string {
+	sent := map[string][]string{} // by origin; the key "" has the secrets that redirects may carry to any origin
 	for _, t := range all {
 		request, ok := t.Poller.Probe.(*poll.HTTP)
 		if !ok {
@@ -245,12 +242,8 @@ func credentialsOf(all []*read.Target) credentials {
 			sent[place] = append(sent[place], secret)
 		}
 	}
-	return sent
-}
-
-// at returns all secrets that poll may send to one origin, combined into one string. The parameter place is the
-// origin. Callers must hash the string before they store or send it.
-func (c credentials) at(place string) string {
-	secrets := slices.Sorted(slices.Values(slices.Concat(c[""], c[place])))
-	return fmt.Sprintf("%q", slices.Compact(secrets))
+	return func(origin string) string {
+		secrets := slices.Sorted(slices.Values(slices.Concat(sent[""], sent[origin])))
+		return fmt.Sprintf("%q", slices.Compact(secrets))
+	}
 }
