@@ -199,7 +199,11 @@ func (p Process) readWait(ctx context.Context, s *read.Run, wait func(context.Co
 		return err
 	}
 	s = s.With(s.Settings, nil) // s.Timeout is now set: the timeout limits the reading of files
-	checked, err := run.InTime(ctx, p.Host, s, func() (*read.Run, error) { return p.Complete(s, kinds) })
+	var checked *read.Run
+	err = run.InTime(ctx, p.Host, s, func() (err error) {
+		checked, err = p.Complete(s, kinds)
+		return err
+	})
 	if err != nil {
 		return err
 	}

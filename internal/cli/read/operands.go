@@ -163,9 +163,6 @@ func (p Env) checkCommand(s *Run) error {
 	case s.Switch != "" && s.isValue():
 		return argv.Usagef("%s takes no value, so operand 1 would be a program", s.Switch).
 			Advise("switch " + s.Typed[len(s.Typed)-1].Flag.Name + " " + word)
-	case len(s.Operands) > 1 && slices.Contains([]string{"true", "false", "yes", "no", "on", "off"}, word):
-		return argv.Usagef("operand 1 would be run as a program, with the rest as its arguments").
-			Hint("a switch such as --json takes no value").Hint("to run the program %[1]s: poll -- %[1]s ...", word)
 	case slices.Contains(p.Commands, word):
 		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
 			Hint("to run a program of that name: poll ... -- %s", word)

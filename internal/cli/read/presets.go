@@ -82,10 +82,7 @@ func (p Env) presetIn(l *argv.Line, origin, file, name string) (preset presets.P
 	if err != nil {
 		return preset, err
 	}
-	if group := groupOf(list); name == "" && group != "" {
-		name = group
-	}
-	if name == "" && len(list) == 1 {
+	if name = cmp.Or(name, groupOf(list)); name == "" && len(list) == 1 {
 		return list[0], nil
 	}
 	var names []string

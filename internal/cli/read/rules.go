@@ -17,7 +17,7 @@ import (
 
 // readRules compiles t's conditions, and the rules of --gone, --detail and --preset. It returns a usage error if a
 // condition reads a variable that targets of t's kind never set.
-func (r *Reader) readRules(t *Target) error {
+func (r *Reader) readRules(t *Target) (err error) {
 	s := t.Run
 	for _, verdict := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
 		name := verdict.RuleName()
@@ -46,8 +46,10 @@ func (r *Reader) readRules(t *Target) error {
 		s.Note("one true --until is enough; if all must be true, join them with and in one --until")
 	}
 	t.readGone()
-	if err := r.readDetail(t); err != nil {
-		return err
+	if !r.isForOthers(t, s.Rank("detail")) {
+		if t.Poller.Rules.Detail, err = s.Values("detail", s.Texts("detail"), t.fits); err != nil {
+			return err
+		}
 	}
 	has := func(s status.Status) bool {
 		return slices.ContainsFunc(t.Poller.Rules.Own, func(rule status.Rule) bool { return rule.Status == s })
@@ -73,15 +75,10 @@ func (t *Target) mayRead(condition *expr.Expr) error {
 	return Applies(condition, t.Kind, t.Run.Each != "")
 }
 
-// readDetail compiles the expressions of --detail, whose values are appended to the reason of a verdict.
-func (r *Reader) readDetail(t *Target) (err error) {
-	s := t.Run
-	if r.isForOthers(t, s.Rank("detail")) {
-		return nil
-	}
-	fits := func(x *expr.Expr) error { return cmp.Or(MayShow(x), Applies(x, t.Kind, s.Each != "")) }
-	t.Poller.Rules.Detail, err = s.Values("detail", s.Texts("detail"), fits)
-	return err
+// fits returns a usage error if poll must not show the value of x, or if x reads a variable that targets of t's
+// kind never set.
+func (t *Target) fits(x *expr.Expr) error {
+	return cmp.Or(MayShow(x), Applies(x, t.Kind, t.Run.Each != ""))
 }
 
 // readGone adds the rule of --gone, which HTTP and TCP targets support. A reset connection does not match the
@@ -189,9 +186,6 @@ func isObject(objects, path string) bool {
 	return slices.ContainsFunc(strings.Split(objects, "//"), func(one string) bool { return strings.TrimSpace(one) == path })
 }
 
-// hasSuccess reports whether a flag defines SUCCESS: --until, --preset or --gone.
-func (s *Run) hasSuccess() bool { return s.Has("until") || s.Preset != "" || s.Gone }
-
 // checkThreshold returns a usage error if the wait cannot reach --success-threshold because --max-attempts or the
 // timeout is too low. It checks only thresholds from the command line and from entries. With a job log, any
 // threshold is valid, because later runs continue the wait.
@@ -223,7 +217,7 @@ func checkStream(t *Target) error {
 	if !s.HTTP.Stream {
 		return nil
 	}
-	if !s.hasSuccess() {
+	if !s.Has("until") && s.Preset == "" && !s.Gone {
 		return argv.Usagef("%s needs a condition, or its first message would be SUCCESS", s.Origin("stream")).
 			Hint(`--stream --until '$output contains "Server started"' for a line of a command, --until '.state == "done"' for an event`)
 	}

@@ -236,7 +236,7 @@ func (r *Reader) readSchedule(t *Target) error {
 				return argv.Usagef("with --each, the wait is read from the whole response, not from an element").
 					Hint("the longest wait of all elements: --retry-after 'jq: [.items[].wait] | max'")
 			}
-			return cmp.Or(MayShow(x), Applies(x, t.Kind, s.Each != ""))
+			return t.fits(x)
 		}
 		waits, err := s.Values("retry-after", s.Texts("retry-after"), check)
 		if err != nil {

@@ -102,30 +102,16 @@ func ExitWith(code ExitCode) error {
 }
 
 // Await calls f in a goroutine and returns its error. If ctx is done first, Await returns the cause of ctx, and f
-// continues in the background.
+// continues in the background: f may be blocked forever, for example in a read from a pipe without a writer.
+// Therefore the caller must not use the results of f if Await returns an error.
 func Await(ctx context.Context, f func() error) error {
-	_, err := awaitValue(ctx, func() (struct{}, error) { return struct{}{}, f() })
-	return err
-}
-
-// awaitValue calls f in a goroutine and returns its results. If ctx is done first, awaitValue returns the cause of
-// ctx, and f continues in the background: f may be blocked forever, for example in a read from a pipe without a
-// writer. Therefore f must not change data that other code uses.
-func awaitValue[T any](ctx context.Context, f func() (T, error)) (v T, err error) {
-	type results struct {
-		value T
-		err   error
-	}
-	done := make(chan results, 1)
-	go func() {
-		value, err := f()
-		done <- results{value, err}
-	}()
+	done := make(chan error, 1)
+	go func() { done <- f() }()
 	select {
-	case r := <-done:
-		return r.value, r.err
+	case err := <-done:
+		return err
 	case <-ctx.Done():
-		return v, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 }
 

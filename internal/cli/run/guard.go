@@ -75,9 +75,15 @@ func (g *Guard) setDeadline(timeout time.Duration, deadline time.Time, grace tim
 	}
 }
 
-// giveUpIn returns a timer that ends the process after the duration d, with the exit code for cause.
+// giveUpIn returns a timer that ends the process after the duration d, with a message and the exit code for cause.
+// If a result is being written, the message reports that the result is incomplete.
 func (g *Guard) giveUpIn(d time.Duration, cause error) *time.Timer {
-	return time.AfterFunc(d, func() { g.once.Do(func() { g.giveUp(cause) }) })
+	return time.AfterFunc(d, func() {
+		if g.writing.Load() { // a SUCCESS that poll has already reported is then invalid
+			cause = fmt.Errorf("%w, and the result was not written in full by then", cause)
+		}
+		g.once.Do(func() { g.end(cause) })
+	})
 }
 
 // atDeadline starts the timer that limits an orderly end. It is called at the deadline. The timer starts now and
@@ -107,15 +113,6 @@ func (g *Guard) AtSignal() {
 	g.giveUpIn(time.Duration(g.patience.Load()), cause)
 	<-g.hurry
 	g.giveUpIn(secondMargin, cause)
-}
-
-// giveUp prints a message and ends the process. If a result was being written, the message reports that the result
-// is incomplete: a SUCCESS that poll has already reported is then invalid.
-func (g *Guard) giveUp(cause error) {
-	if g.writing.Load() {
-		cause = fmt.Errorf("%w, and the result was not written in full by then", cause)
-	}
-	g.end(cause)
 }
 
 // withHost returns the context of a run with the settings for its commands. Only a wait for a single target reaps

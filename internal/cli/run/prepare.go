@@ -27,10 +27,10 @@ import (
 // [CodeOf] returns the exit code for any other error. After SUCCESS, Wait may replace the process with the program
 // that the command line names after "--".
 func (p Host) Wait(ctx context.Context, s *read.Run) error {
-	w, err := InTime(ctx, p, s, func() (*wait, error) {
-		w := &wait{spec: s, process: p}
+	w := &wait{spec: s, process: p}
+	err := InTime(ctx, p, s, func() error {
 		p.Guard.setDeadline(s.Timeout, w.deadline(), s.Grace)
-		return w, w.read(ctx)
+		return w.read(ctx)
 	})
 	if err != nil {
 		return err
@@ -46,16 +46,17 @@ func (p Host) Wait(ctx context.Context, s *read.Run) error {
 	return w.then(ctx, cmp.Or(err, ExitWith(end.code)))
 }
 
-// InTime calls read, which reads files, and returns its results. It stops waiting for read at the deadline or when
+// InTime calls read, which reads files, and returns its error. It stops waiting for read at the deadline or when
 // a signal arrives, because a read from a pipe or a network file system may block. With --json, it also reports an
 // error on stdout, unless the error is a usage error. With --slice, the error for a timeout is the usual message
 // at the end of a slice, "call again".
-func InTime[T any](ctx context.Context, p Host, s *read.Run, read func() (T, error)) (v T, err error) {
+func InTime(ctx context.Context, p Host, s *read.Run, read func() error) error {
 	deadline := p.Began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
 	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
 	defer cancel()
-	if v, err = awaitValue(reading, read); err == nil || argv.IsUsage(err) {
-		return v, err
+	err := Await(reading, read)
+	if err == nil || argv.IsUsage(err) {
+		return err
 	}
 	var failure error
 	again := s.Slice > 0 && CodeOf(err) == ExitTimeout
@@ -65,7 +66,7 @@ func InTime[T any](ctx context.Context, p Host, s *read.Run, read func() (T, err
 	if again {
 		err = fmt.Errorf("NOT_READY after 0 attempts in %.1fs: %w: call again", time.Since(p.Began).Seconds(), err)
 	}
-	return v, errors.Join(err, failure)
+	return errors.Join(err, failure)
 }
 
 // leastPreparing is the minimum time for reading files and finding errors in the command line, even if the timeout
