@@ -42,7 +42,7 @@ func (r *Reader) readRules(t *Target) (err error) {
 			s.Note("with %s a path begins at the element, not at the response: --%s '.name == \"x\"'", s.Origin("each"), name)
 		}
 	}
-	if len(s.Until) > 1 && !strings.HasPrefix(s.Until[1], find(`^[^\s=!<>~]*`, s.Until[0])[0]) {
+	if until := s.Texts("until"); len(until) > 1 && !strings.HasPrefix(until[1], find(`^[^\s=!<>~]*`, until[0])[0]) {
 		s.Note("one true --until is enough; if all must be true, join them with and in one --until")
 	}
 	t.readGone()
