@@ -84,7 +84,7 @@ func (b *board) row(ev poll.Event) *boardRow {
 		*list = append(*list, nil)
 	}
 	if (*list)[i] == nil {
-		(*list)[i] = newRow(ev, b.at(ev.At.Add(-ev.Elapsed)))
+		(*list)[i] = &boardRow{n: ev.N, name: ev.Target, began: b.at(ev.At.Add(-ev.Elapsed)), limit: timeoutOf(ev)}
 	}
 	b.size = max(b.size, len(b.rows))
 	return (*list)[i]

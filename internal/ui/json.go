@@ -100,11 +100,9 @@ func (v *view) jsonEvent(row *boardRow, ev poll.Event, found shown) jsonEvent {
 		if found.label != "" {
 			o.Progress = new(math.Round(1000*found.share) / 1000)
 		}
-		if obs := ev.Observation; obs != nil {
-			o.RetryAfter = waitSeconds(obs.RetryAfter)
-			if obs.Failure != nil {
-				o.Error = term.Line(obs.Failure.Reason)
-			}
+		o.RetryAfter = waitSeconds(ev.Observation.RetryAfter)
+		if f := ev.Observation.Failure; f != nil {
+			o.Error = term.Line(f.Reason)
 		}
 	case poll.EventEnd:
 		e := endOf(ev.Outcome)

@@ -154,7 +154,7 @@ func (l *logFace) attempt(row *boardRow, ev poll.Event, found shown) {
 func (l *logFace) isNews(row *boardRow, ev poll.Event, found shown) bool {
 	b, isDrawn := l.board, l.cfg.Face == Live
 	switch {
-	case ev.Observation != nil && ev.Observation.Stopped():
+	case ev.Observation.Stopped():
 		return false // the attempt was stopped; the log reports the end of the wait instead
 	case b.single() && ends(ev) && (len(l.cfg.Show) == 0 || found.words() == ""):
 		return false // the closing line will contain the same reason
@@ -201,9 +201,6 @@ func (l *logFace) details(ev poll.Event) {
 		l.row(ev, "rule", oneLine(ev.Verdict.Rule))
 	}
 	o := ev.Observation
-	if o == nil {
-		return
-	}
 	for _, note := range hintLines("", "", slices.Concat(ev.Verdict.Hints, o.Hints), status.HintNote) {
 		l.row(ev, "note", note)
 	}

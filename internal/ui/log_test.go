@@ -134,7 +134,7 @@ func TestLines_twoHours(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			send(r, began, poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: n}})
 			time.Sleep(time.Second)
-			send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: n}, Took: time.Second,
+			send(r, began, poll.Event{Kind: poll.EventAttempt, Observation: new(status.Observation), State: poll.State{Attempts: n}, Took: time.Second,
 				Verdict: notReady(fmt.Sprintf(".done is %d, want == 100", n))})
 		}
 		r.Close()

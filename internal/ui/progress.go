@@ -45,11 +45,10 @@ const (
 	mostTime  = time.Second // the time limit for evaluating the values in one response
 )
 
-// progressOf returns the progress in the response o. It returns the zero value if o is nil or contains no
-// progress.
+// progressOf returns the progress in the response o. It returns the zero value if o contains no progress.
 func (v *view) progressOf(o *status.Observation) (found shown) {
 	asked, hasShow := v.cfg.Show, len(v.cfg.Show) > 0
-	if o == nil || o.Stopped() || !hasShow && !mayShowProgress(o) {
+	if o.Stopped() || !hasShow && !mayShowProgress(o) {
 		return shown{}
 	}
 	if !hasShow {
@@ -90,7 +89,7 @@ func (v *view) read(row *boardRow, ev poll.Event) shown {
 		return shown{}
 	}
 	found := v.progressOf(ev.Observation)
-	if found.values != nil || ev.Observation != nil && ev.Observation.Good() {
+	if found.values != nil || ev.Observation.Good() {
 		row.progress = found
 	}
 	return found
@@ -138,14 +137,9 @@ func readProgress(text, name string, isNumber bool) (share float64, label string
 		return 0, ""
 	}
 	if label = strings.TrimSpace(done) + "/" + strings.TrimSpace(total); !isRatio || len(label) > maxLabel {
-		label = percentWords(n / of)
+		label = fmt.Sprintf("%d%%", int(math.Floor(100*n/of+1e-9))) // rounded down: 100% means that the operation is complete
 	}
 	return n / of, label
-}
-
-// percentWords formats a share as a percentage. It rounds down, so that 100% means that the operation is complete.
-func percentWords(share float64) string {
-	return fmt.Sprintf("%d%%", int(math.Floor(100*share+1e-9)))
 }
 
 // words returns the progress and the other values as text, such as "62%, copying".

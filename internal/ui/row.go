@@ -81,12 +81,6 @@ type boardRow struct {
 	logged   logged
 }
 
-// newRow returns a row for the target of ev, the target's first event. The parameter began is the time from the
-// start of the run to the start of the wait for the target.
-func newRow(ev poll.Event, began time.Duration) *boardRow {
-	return &boardRow{n: ev.N, name: ev.Target, began: began, limit: timeoutOf(ev)}
-}
-
 // update updates the row according to an event that does not end the target.
 func (r *boardRow) update(ev poll.Event) {
 	r.messages, r.heard = ev.State.Messages, ev.State.Heard
@@ -96,7 +90,7 @@ func (r *boardRow) update(ev poll.Event) {
 		if r.lasted = 0; ev.Threshold.Times > 1 || ev.Threshold.For > 0 {
 			r.lasted = ev.At.Sub(ev.State.Since)
 		}
-		r.trouble = ev.Verdict.Status != status.NotReady || ev.Observation != nil && !ev.Observation.Good()
+		r.trouble = ev.Verdict.Status != status.NotReady || !ev.Observation.Good()
 	}
 	if ev.Kind != poll.EventMessage {
 		r.phase, r.since, r.due, r.held = ev.Kind, ev.At, ev.State.Due, ev.HeldBy
@@ -218,12 +212,12 @@ func heldWords(by poll.HeldBy) string {
 // the verdict must repeat or hold for some time before it counts, it also includes how much of that is reached.
 func reasonOf(ev poll.Event) string {
 	s := oneLine(ev.Verdict.Reason)
-	if o := ev.Observation; o != nil && o.RetryAfter != nil && !(ev.Verdict.Status == status.Throttled && ev.Verdict.Rule == "") {
+	if o := ev.Observation; o.RetryAfter != nil && !(ev.Verdict.Status == status.Throttled && ev.Verdict.Rule == "") {
 		s = joined(", ", s, waitWords(o.RetryAfter))
 	}
 	if ev.Threshold.Times > 1 {
 		s += fmt.Sprintf(" (%d of %d", ev.State.Streak, ev.Threshold.Times)
-		if ev.Observation == nil || !ev.Observation.Message || ev.Observation.Kind != status.KindCommand { // the lines of a command need not be consecutive
+		if !ev.Observation.Message || ev.Observation.Kind != status.KindCommand { // the lines of a command need not be consecutive
 			s += " in a row"
 		}
 		s += ")"
