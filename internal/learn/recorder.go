@@ -48,23 +48,6 @@ type bracket struct {
 	next       time.Duration // the value of unfinished for the next attempt
 }
 
-// readPast reads the past runs, and sets r.Model to a model that is fitted to them. If it cannot read the past runs,
-// it calls disable.
-func (r *Recorder) readPast(o fit.Options) {
-	past, err := r.history.Fit(r.Name, o)
-	r.warnings, r.Model = append(r.warnings, past.Warnings...), past.Model
-	if err != nil {
-		r.disable("past runs cannot be read", err)
-	}
-}
-
-// disable stops r from recording the run. It adds a warning that consists of what, a colon, and err. The parameter
-// what briefly describes the problem.
-func (r *Recorder) disable(what string, err error) {
-	r.warnings = append(r.warnings, what+": "+err.Error())
-	r.history.Dir = ""
-}
-
 // Observe processes an event of the run, including the events of a list and its elements. The end of a single
 // operation must be passed to End instead.
 func (r *Recorder) Observe(ev poll.Event) {
@@ -104,14 +87,6 @@ func (r *Recorder) observeAttempt(ev poll.Event) {
 	}
 }
 
-// End processes the outcome of the run. If an earlier process observed the end, no attempt of this process did, so
-// End records nothing.
-func (r *Recorder) End(ctx context.Context, o poll.Outcome) {
-	if r != nil {
-		r.run = r.record(ctx, o)
-	}
-}
-
 // endList processes the end of a list. A list ends when all elements have ended, or when enough elements have
 // succeeded. If an element failed, but the wait for another element was given up, the run counts as a timeout,
 // because the duration of the whole list is unknown.
@@ -124,7 +99,7 @@ func (r *Recorder) endList(s poll.Summary) {
 		}
 	}
 	if !r.broken {
-		r.run = r.record(context.Background(), o)
+		r.End(context.Background(), o)
 	}
 }
 
@@ -154,8 +129,13 @@ func ofResult(o *status.Observation) bool {
 	return o != nil && o.Result
 }
 
-// record returns the record of a run with the outcome o, or nil if there is nothing to record.
-func (r *Recorder) record(ctx context.Context, o poll.Outcome) *Record {
+// End makes the record of the run, which has the outcome o. It makes no record if the outcome contains no
+// information about the operation. If an earlier process observed the end, no attempt of this process did, so End
+// makes no record either.
+func (r *Recorder) End(ctx context.Context, o poll.Outcome) {
+	if r == nil {
+		return
+	}
 	outcome := remembered(o)
 	run := &Record{End: time.Now(), Outcome: outcome}
 	unfinished := r.latest.next
@@ -167,21 +147,19 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) *Record {
 	}
 	switch {
 	case outcome == "" || outcome.Finished() && !r.status.Ends():
-		return nil
+		return
 	case !outcome.Finished():
-		return run
 	case r.finishedAt != nil:
-		took, err := r.took(ctx, o.Observation)
-		if err == nil {
+		if took, err := r.took(ctx, o.Observation); err == nil {
 			run.Lo, run.Hi = took, took
-			return run
+		} else {
+			r.warnings = append(r.warnings, fmt.Sprintf("the duration is known only from the attempts: %v", err))
 		}
-		r.warnings = append(r.warnings, fmt.Sprintf("the duration is known only from the attempts: %v", err))
 	case r.age > 0 && r.end.unfinished == 0:
 		// The first attempt found the operation finished, so it may have ended at any earlier age.
-		return nil
+		return
 	}
-	return run
+	r.run = run
 }
 
 // remembered returns the outcome that the history keeps for o. If the wait was given up before the operation
@@ -333,10 +311,15 @@ func (f *Flags) Recorder(l *argv.Line, o fit.Options, isList bool,
 			return nil, err
 		}
 	}
-	if r.history, err = f.Store(l); err != nil {
-		r.disable("nothing is learned", err)
-		return r, nil
+	past, problem := Past{}, "nothing is learned"
+	if r.history, err = f.Store(l); err == nil {
+		past, err = r.history.Fit(f.Learn, o)
+		problem = "past runs cannot be read"
 	}
-	r.readPast(o)
+	r.Model, r.warnings = past.Model, past.Warnings
+	if err != nil {
+		r.warnings = append(r.warnings, problem+": "+err.Error())
+		r.history.Dir = ""
+	}
 	return r, nil
 }

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -60,19 +61,19 @@ func TestCompletion(t *testing.T) {
 		for _, ev := range test.events {
 			l.Observe(ev)
 		}
-		r := l.record(t.Context(), poll.Outcome{Ending: poll.Succeeded})
+		r := recordOf(&l, poll.Outcome{Ending: poll.Succeeded})
 		if r == nil || r.Lo != test.lo || r.Hi != test.hi {
 			t.Errorf("%s: %+v, want between %v and %v", test.name, r, test.lo, test.hi)
 		}
 		l.age = time.Minute
-		switch r := l.record(t.Context(), poll.Outcome{Ending: poll.Succeeded}); {
+		switch r := recordOf(&l, poll.Outcome{Ending: poll.Succeeded}); {
 		case (r != nil) != (test.lo > 0):
 			t.Errorf("%s, a minute old: remembered: %+v; it was seen unfinished: %v", test.name, r, test.lo > 0)
 		case r != nil && (r.Lo != time.Minute+test.lo || r.Hi != time.Minute+test.hi):
 			t.Errorf("%s, a minute old: between %v and %v", test.name, r.Lo, r.Hi)
 		}
 	}
-	if r := new(Recorder).record(t.Context(), poll.Outcome{Ending: poll.Succeeded, Resumed: true}); r != nil {
+	if r := recordOf(new(Recorder), poll.Outcome{Ending: poll.Succeeded, Resumed: true}); r != nil {
 		t.Errorf("%+v, of an end that an earlier process has seen", r)
 	}
 }
@@ -132,6 +133,13 @@ func TestInstant(t *testing.T) {
 type look struct {
 	list     status.Status
 	elements []status.Status
+}
+
+// recordOf returns the record of a run that ended with o, or nil if nothing is remembered.
+func recordOf(r *Recorder, o poll.Outcome) *Record {
+	r.run = nil
+	r.End(context.Background(), o)
+	return r.run
 }
 
 // endOf returns the record of a list that ended with s. It is the zero Record if nothing is remembered.
