@@ -166,48 +166,6 @@ func fateOfTarget(o *poll.Outcome, kept poll.State) Fate {
 	return Over
 }
 
-// abandonedAfter is the age of a file after which its wait in slices counts as abandoned, unless the wait has
-// ended.
-const abandonedAfter = time.Hour
-
-// known contains the facts about an existing file that determine how a run uses the file.
-type known struct {
-	isEmpty  bool          // the file contains no targets
-	hasSome  bool          // the file contains some of the targets of this run
-	hasEnded bool          // all targets of this run had ended in an earlier run
-	isOthers bool          // the file contains the start request of a target that is not in this run, and this run would send a start request, too
-	age      time.Duration // the time since the file was last modified
-}
-
-// A decision determines how a run uses an existing file.
-type decision int
-
-const (
-	resume    decision = iota // continue the wait in the file, or start a wait if the file is empty
-	replace                   // remove the file, and start a new wait
-	earlier                   // reject the file: it belongs to an earlier run, and the command line does not allow this run to resume that run
-	other                     // reject the file: it belongs to another command
-	abandoned                 // reject the file: its wait was abandoned, so its operation may be outdated
-)
-
-// decide returns how a run uses a file. mayResume is true if the run is meant to resume an earlier run. isSlice is
-// true if the file belongs to a wait in slices.
-func decide(k known, mayResume, isSlice bool) decision {
-	switch isOld := isSlice && k.age > abandonedAfter; {
-	case k.isEmpty:
-		return resume
-	case !mayResume:
-		return earlier
-	case isOld && k.hasEnded:
-		return replace
-	case !k.hasSome || k.isOthers:
-		return other
-	case isOld:
-		return abandoned
-	}
-	return resume
-}
-
 // checkedAgain returns a copy of p for one more attempt after a SUCCESS in an earlier run. The attempt never
 // starts an operation.
 func checkedAgain(p poll.Poller) poll.Poller {

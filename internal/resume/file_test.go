@@ -2,7 +2,6 @@ package resume
 
 import (
 	"bytes"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -380,29 +379,30 @@ func TestFateOf(t *testing.T) {
 	}
 }
 
-func TestDecide(t *testing.T) {
-	const old = abandonedAfter + time.Second
+func TestLog_reject(t *testing.T) {
+	const earlier, others, another, abandoned = "earlier run", "other targets", "differs from", "nobody has continued"
 	for _, test := range []struct {
 		known
 		resumes, isSlice bool
-		want             decision
+		want             string // a part of the error; "" for none
 	}{
-		{known: known{isEmpty: true}, want: resume},
-		{known: known{isEmpty: true, age: old}, resumes: true, isSlice: true, want: resume},
-		{known: known{hasSome: true}, want: earlier},
-		{known: known{hasSome: true}, resumes: true, want: resume},
-		{known: known{hasSome: true, age: old}, resumes: true, want: resume},
-		{known: known{}, resumes: true, want: other},
-		{known: known{hasSome: true, isOthers: true}, resumes: true, want: other},
-		{known: known{hasSome: true}, resumes: true, isSlice: true, want: resume},
-		{known: known{hasSome: true, age: old}, resumes: true, isSlice: true, want: abandoned},
-		{known: known{hasSome: true, hasEnded: true, age: old}, resumes: true, isSlice: true, want: replace},
-		{known: known{hasSome: true, hasEnded: true}, resumes: true, isSlice: true, want: resume},
-		{known: known{age: old}, resumes: true, isSlice: true, want: other},
-		{known: known{hasSome: true, isOthers: true, age: old}, resumes: true, isSlice: true, want: other},
+		{known: known{isEmpty: true, isOther: true}},
+		{known: known{isEmpty: true, isOther: true, isAbandoned: true}, isSlice: true},
+		{known: known{}, want: earlier},
+		{known: known{}, resumes: true},
+		{known: known{isOther: true}, resumes: true, want: others},
+		{known: known{}, isSlice: true},
+		{known: known{isAbandoned: true}, isSlice: true, want: abandoned},
+		{known: known{isOther: true}, isSlice: true, want: another},
+		{known: known{isOther: true, isAbandoned: true}, isSlice: true, want: another},
 	} {
-		if have := decide(test.known, test.resumes, test.isSlice); have != test.want {
-			t.Errorf("%s: have %d", fmt.Sprintf("%+v", test), have)
+		l := &Log{Options: Options{Resume: test.resumes}, file: &file{path: "log"}}
+		if test.isSlice {
+			l.Slice = time.Minute
+		}
+		err := l.reject(test.known)
+		if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: have %v", test, err)
 		}
 	}
 }

@@ -64,40 +64,38 @@ type Log struct {
 }
 
 // Open opens the file of a wait. It sets the states of targets to their states in the file, so that they continue
-// from there. It returns an error if the file belongs to another wait.
+// from there. It returns an error if the file belongs to another wait. If the file belongs to an abandoned wait in
+// slices that had ended, Open replaces the file.
 func Open(o Options, targets []Target) (l *Log, err error) {
 	l = &Log{Options: o, ids: make(map[string]string), open: make(map[string]entry), worst: Over}
 	if err := l.identify(targets); err != nil {
 		return nil, err
 	}
 	path := cmp.Or(o.File, l.slicePath(targets))
-	k := known{hasEnded: true}
-	if info, missing := os.Stat(path); missing == nil {
-		k.age = time.Since(info.ModTime())
-	}
+	info, missing := os.Stat(path)
+	isAbandoned := o.Slice > 0 && missing == nil && time.Since(info.ModTime()) > abandonedAfter
 	if l.file, err = openFile(path); err != nil {
 		return nil, argv.Usagef("%s: %w", o.Origin, err)
 	}
-	k.isEmpty = len(l.file.newest) == 0 // determined before a start is recorded
-	isStarted := false
+	past := known{isEmpty: len(l.file.newest) == 0, isAbandoned: isAbandoned} // before a start is recorded
+	hasEnded, isStarted := true, false
 	for _, t := range targets {
 		l.restore(t)
-		k.hasEnded = k.hasEnded && t.Past != nil && t.Past.Ended()
+		hasEnded = hasEnded && t.Past != nil && t.Past.Ended()
 		isStarted = isStarted || (t.Past == nil || t.Elements != nil) && Starts(t.Probe) // a list may contain new elements
 	}
-	k.hasSome, k.isOthers = l.resumed > 0, isStarted && l.startedOthers()
-	switch does := decide(k, o.Resume || o.Slice > 0, o.Slice > 0); does {
-	case resume:
-		return l, nil
-	case replace:
+	past.isOther = l.resumed == 0 || isStarted && l.startedOthers()
+	if isAbandoned && hasEnded {
 		if err := l.file.close(true); err != nil {
 			return nil, argv.Usagef("%s: %w", o.Origin, err)
 		}
 		return Open(o, targets)
-	default:
-		l.file.close(false)
-		return nil, l.refuse(does)
 	}
+	if err := l.reject(past); err != nil {
+		l.file.close(false)
+		return nil, err
+	}
+	return l, nil
 }
 
 // slicePath returns the path of poll's own file. The name depends on the targets, and on l.Place. If the wait
@@ -112,25 +110,40 @@ func (l *Log) slicePath(targets []Target) string {
 	return filepath.Join(l.Dir, sum("%q", append(slices.Clip(ids), l.Place...))+".jsonl")
 }
 
-// refuse returns the error for a file that the run rejects. The parameter why is the reason.
-func (l *Log) refuse(why decision) error {
+// abandonedAfter is the age of a file after which its wait in slices counts as abandoned, unless the wait has
+// ended.
+const abandonedAfter = time.Hour
+
+// known contains the facts about an existing file that determine whether a run may use the file.
+type known struct {
+	isEmpty     bool // the file contains no targets
+	isOther     bool // the file contains no target of this run, or the start request of a target that is not in this run
+	isAbandoned bool // the file belongs to a wait in slices that no run has continued for a long time
+}
+
+// reject returns an error if the run must not continue the wait in the file, and nil otherwise.
+func (l *Log) reject(past known) error {
 	path, renewed := l.file.path, "is only a token new? put the token into a file: -H @FILE"
 	switch isSlice := l.Slice > 0; {
-	case why == earlier:
+	case past.isEmpty:
+		return nil
+	case !l.Resume && !isSlice:
 		return argv.Usagef("%s: %s holds the targets of an earlier run", l.Origin, path).
 			Hint("--resume continues them; another FILE starts them again")
-	case why == abandoned:
-		return argv.Usagef("%s: nobody has continued this wait for over an hour, and its end is not known: %s", l.Origin, l.past()).
-			Hint("to finish it: --timeout %s --joblog '%s' --resume, and then rm it", l.Slice, path).
-			Hint("to start anew: rm '%s'", path)
-	case isSlice:
+	case past.isOther && isSlice:
 		return argv.Usagef("this command differs from the one that %s continues, in its conditions, targets, headers, bodies or flags", l.Origin).
 			Hint("the wait of the other command is in %s; without that file this command starts the operation again", path).
 			Hint("%s", renewed)
+	case past.isOther:
+		return argv.Usagef("%s: %s is for other targets or batches, or for other conditions, headers or names", l.Origin, path).
+			Hint("another FILE starts them again").
+			Hint("%s", renewed)
+	case past.isAbandoned:
+		return argv.Usagef("%s: nobody has continued this wait for over an hour, and its end is not known: %s", l.Origin, l.past()).
+			Hint("to finish it: --timeout %s --joblog '%s' --resume, and then rm it", l.Slice, path).
+			Hint("to start anew: rm '%s'", path)
 	}
-	return argv.Usagef("%s: %s is for other targets or batches, or for other conditions, headers or names", l.Origin, path).
-		Hint("another FILE starts them again").
-		Hint("%s", renewed)
+	return nil
 }
 
 // Note returns a description of the wait that the run continues, or "" for a new wait.
