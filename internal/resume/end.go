@@ -93,12 +93,16 @@ func (l *Log) Err() error {
 	return l.file.problem()
 }
 
-// Fate returns the fate of the file after a wait with the given ending. If l is nil, it returns Over.
+// Fate returns the fate of the file after a wait with the given ending. If l is nil, it returns Over. A wait that
+// has succeeded is over for the user, although operations of other targets may still be running.
 func (l *Log) Fate(how poll.Ending) Fate {
-	if l == nil {
+	switch {
+	case l == nil, how == poll.Succeeded:
 		return Over
+	case how != poll.Failed && how != poll.CannotRun, l.Err() != nil:
+		return Kept
 	}
-	return fateOf(how, l.worst, l.Err() == nil)
+	return l.worst
 }
 
 // Notes returns notes for the user about the file, after a wait with the given ending.
@@ -141,19 +145,6 @@ const (
 	Warned                 // kept; the same command line does not send the start request again until the file is removed
 )
 
-// fateOf returns the fate of a file after a wait with the ending how. worst is the highest fate of the targets,
-// and isComplete is true if the file contains all entries. A wait that has Succeeded is over for the user,
-// although operations of other targets may still be running.
-func fateOf(how poll.Ending, worst Fate, isComplete bool) Fate {
-	switch {
-	case how == poll.Succeeded:
-		return Over
-	case how != poll.Failed && how != poll.CannotRun, !isComplete: // !isComplete: the file lacks an entry
-		return Kept
-	}
-	return worst
-}
-
 // fateOfTarget returns the fate of a target that has ended with the outcome o. kept is the state of the target for
 // the file.
 func fateOfTarget(o *poll.Outcome, kept poll.State) Fate {
@@ -190,33 +181,29 @@ func checkedAgain(p poll.Poller) poll.Poller {
 }
 
 // CheckAgain returns o. If the wait had already ended in an earlier run, it adds a note to o. If the wait had ended
-// with SUCCESS, CheckAgain also makes one more attempt, to get the response again. The attempt starts no operation.
-// Other outcomes do not change.
+// with SUCCESS, CheckAgain also makes one more attempt, to get the response again, and puts that response into o.
+// The attempt starts no operation.
 func CheckAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome {
-	if !o.Resumed {
-		return &o
-	}
 	note := "the wait ended in an earlier run"
-	if o.Ending == poll.Succeeded {
-		note += recheck(ctx, p, &o)
+	h, isHTTP := p.Probe.(*poll.HTTP)
+	switch {
+	case !o.Resumed:
+		return &o
+	case o.Ending != poll.Succeeded:
+	case isHTTP && h.Follow == "none" && !slices.Contains([]string{"", http.MethodGet, http.MethodHead}, h.Method):
+		note += ", and the " + h.Method + " is not sent again to get its result"
+	default:
+		p = checkedAgain(p)
+		again, _ := p.Run(ctx)
+		if again.Ending == poll.Succeeded {
+			o.Verdict, o.Observation, o.Reason = again.Verdict, again.Observation, again.Reason
+			note += ", and poll requested its result again"
+		} else {
+			note += ", and poll does not print its result again: " + again.Reason
+		}
 	}
 	o.Hints = append(o.Hints, status.Hint{Text: note})
 	return &o
-}
-
-// recheck requests the result of a target once more. If the attempt succeeds, recheck puts its response into o. It
-// returns the rest of the sentence that starts with "the wait ended in an earlier run".
-func recheck(ctx context.Context, p poll.Poller, o *poll.Outcome) string {
-	if h, ok := p.Probe.(*poll.HTTP); ok && h.Follow == "none" && !slices.Contains([]string{"", http.MethodGet, http.MethodHead}, h.Method) {
-		return ", and the " + h.Method + " is not sent again to get its result"
-	}
-	p = checkedAgain(p)
-	again, _ := p.Run(ctx)
-	if again.Ending != poll.Succeeded {
-		return ", and poll does not print its result again: " + again.Reason
-	}
-	o.Verdict, o.Observation, o.Reason = again.Verdict, again.Observation, again.Reason
-	return ", and poll requested its result again"
 }
 
 // CheckAgain makes one more attempt for each target that succeeded in an earlier slice. It adjusts goal, the

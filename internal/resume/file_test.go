@@ -347,7 +347,7 @@ func TestCompact(t *testing.T) {
 }
 
 // After a start, a failure ends the wait, and not the operation.
-func TestFateOf(t *testing.T) {
+func TestLog_Fate(t *testing.T) {
 	open, ended := poll.State{}, poll.State{Ending: poll.Failed}
 	for _, test := range []struct {
 		how   poll.Ending
@@ -373,7 +373,12 @@ func TestFateOf(t *testing.T) {
 		{how: poll.AttemptsExhausted, want: Kept},
 		{how: poll.Interrupted, of: poll.Outcome{Ending: poll.Interrupted, Unfinished: true}, want: Kept},
 	} {
-		if have := fateOf(test.how, fateOfTarget(&test.of, test.kept), !test.lacks); have != test.want {
+		l := &Log{file: openLog(t, filepath.Join(t.TempDir(), "log")), worst: fateOfTarget(&test.of, test.kept)}
+		defer l.file.close(false)
+		if test.lacks {
+			l.file.err = errLost
+		}
+		if have := l.Fate(test.how); have != test.want {
 			t.Errorf("%+v: have %d", test, have)
 		}
 	}
