@@ -87,16 +87,8 @@ func rename(from, to string) error {
 	}
 }
 
-// cause returns the underlying error of err without the path, which may be the temporary file's path.
-func cause(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	if e, ok := errors.AsType[*os.LinkError](err); ok {
-		return e.Err
-	}
-	return err
-}
+// cause returns the error that err wraps, without the path, which may be the path of the temporary file.
+func cause(err error) error { return cmp.Or(errors.Unwrap(err), err) }
 
 // ErrHeld is the error that [Lock] returns if another process still holds the lock when the context is done.
 var ErrHeld = errors.New("another process holds")

@@ -230,7 +230,6 @@ func (r *Reporter) writeLine(line []byte) error {
 			defer r.draw(time.Now())
 		}
 	}
-	r.results.begun = true
 	if _, err := r.cfg.Streams.Out.Write(line); err != nil {
 		return &ResultError{Err: err}
 	}
@@ -251,10 +250,8 @@ func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
 		return writeObject(r.cfg.Streams, summary)
 	case winner != nil:
 		return r.WriteResult(winner.result, exit)
-	case r.results.begun:
-		return WriteOut(r.cfg.Streams, nil)
 	}
-	return nil // nothing was written, so stdout need not be closed
+	return WriteOut(r.cfg.Streams, nil)
 }
 
 // WriteFailure writes the --json output of a run that never started, for example because of a usage error. The

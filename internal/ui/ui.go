@@ -43,7 +43,6 @@ type Reporter struct {
 // The results are the results of several targets.
 type results struct {
 	mu     sync.Mutex // locked before Reporter.mu, and held while a line is written
-	begun  bool       // whether a line was written
 	rows   []targetJSON
 	winner *targetJSON // the first target that succeeded, if one is enough; otherwise nil
 }

@@ -153,22 +153,19 @@ func stopped(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
 func (q *simulation) plots(found []simulate.Result) []plot {
 	title, x := "contention, model "+string(q.Model)+": ", axis{Name: "clients"}
 	work := plot{Title: title + "work", X: x, Y: axis{Name: "retries"}}
+	workOf := func(r simulate.Result) float64 { return r.TurnedAway }
 	if q.Model == simulate.ModelOCC {
-		work.Y.Name = "calls"
+		work.Y.Name, workOf = "calls", func(r simulate.Result) float64 { return r.Calls }
 	}
 	time := plot{Title: title + "time until all are done", X: x, Y: axis{Name: "time", seconds: true}}
 	for _, a := range q.Algorithms {
 		works, times := series{Name: a.Name}, series{Name: a.Name}
 		for _, r := range found {
-			if r.Algorithm != a.Name || stopped(r) { // the counts of a stopped trial are meaningless
-				continue
+			if r.Algorithm == a.Name && !stopped(r) { // the counts of a stopped trial are meaningless
+				clients := float64(r.Clients)
+				works.Points = append(works.Points, point{X: clients, Y: workOf(r)})
+				times.Points = append(times.Points, point{X: clients, Y: r.Time / 1000})
 			}
-			clients, count := float64(r.Clients), r.TurnedAway
-			if q.Model == simulate.ModelOCC {
-				count = r.Calls
-			}
-			works.Points = append(works.Points, point{X: clients, Y: count})
-			times.Points = append(times.Points, point{X: clients, Y: r.Time / 1000})
 		}
 		work.Series, time.Series = append(work.Series, works), append(time.Series, times)
 	}
