@@ -29,7 +29,6 @@ type evaluation struct {
 	admitted bool // whether rules for ERROR may read the document; see Rules.Admits
 	results  []Result
 
-	isMany  bool     // the response contains several objects
 	none    bool     // the response contains no object
 	words   string   // why no rule of a preset has decided
 	objects []Object // the preset's verdicts on the objects

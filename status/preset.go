@@ -74,14 +74,11 @@ func (p *Preset) validate() error {
 	if p == nil {
 		return nil
 	}
-	err, count := validate(p.Rules), len(p.Rules)
-	for _, s := range p.Stanzas {
-		err, count = cmp.Or(err, validate(s.Rules)), count+len(s.Rules)
-	}
-	switch {
+	rules := p.All()
+	switch err := validate(rules); {
 	case err != nil:
 		return err
-	case len(p.Stanzas) == 0 || count == 0:
+	case len(p.Stanzas) == 0 || len(rules) == 0:
 		return fmt.Errorf("preset %q has no rules for an object", p.Name)
 	case slices.Contains(p.ID, nil):
 		return fmt.Errorf("preset %q: an expression of the ID is nil", p.Name)
@@ -152,9 +149,9 @@ func (e *evaluation) evaluateAll(o *Observation, p *Preset, objects []*expr.Doc,
 	for i, object := range objects {
 		env := *e.env
 		env.Element = object
-		part := evaluation{env: &env, meaning: e.meaning, admitted: e.admitted, isMany: len(objects) > 1, none: none, detail: e.detail}
+		part := evaluation{env: &env, meaning: e.meaning, admitted: e.admitted, none: none, detail: e.detail}
 		one, v := part.object(o, p)
-		if part.isMany || p.ID != nil {
+		if len(objects) > 1 || p.ID != nil {
 			one.ID = p.id(&env, i+1)
 		}
 		if i == 0 || weight(v.Status) > weight(lead.Status) {
