@@ -104,7 +104,7 @@ func (d *Doc) decoded() any {
 
 // all returns the list of all documents in the text. The list is unknown if the documents cannot be read.
 func (d *Doc) all() value {
-	if v := d.value(); v.kind == kindUnknown && (d == nil || d.lines == nil) {
+	if v := d.value(); d == nil || d.lines == nil {
 		return v
 	}
 	return value{kind: kindArray, raw: "[" + strings.Join(d.lines, ",") + "]"}
@@ -173,13 +173,13 @@ func (d *Doc) readLines() {
 		case err != nil:
 			at = len(d.text)
 		}
-		d.problem, d.lines = d.flaw(at), nil
+		d.problem, d.lines = d.syntaxProblem(at), nil
 		return
 	}
 }
 
-// flaw returns a description of the first error in a text that is not JSON. The error is at the byte offset at.
-func (d *Doc) flaw(at int) string {
+// syntaxProblem returns a description of the first error in a text that is not JSON. The error is at the byte offset at.
+func (d *Doc) syntaxProblem(at int) string {
 	before := d.text[:at]
 	line := strings.Count(before, "\n") + 1
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1

@@ -39,7 +39,7 @@ func (w *walker) walk(at place, v value, steps []step) (more bool) {
 	}
 	switch {
 	case list.kind == kindArray && list.isAbsent():
-		list = unknown(list.missed + list.lack())
+		list = unknown(list.missed + list.absence())
 	case list.kind == kindUnknown || list.kind >= kindArray:
 	case w.nullIsList && list.kind == kindNull:
 		return true
@@ -136,7 +136,7 @@ func (t *tally) outcome(problem value) (v value) {
 	by := t.values[decisive]
 	if by.isAbsent() {
 		by.kind = kindUnknown
-		by.detail = by.missed + by.lack()
+		by.detail = by.missed + by.absence()
 		return by
 	}
 	v = v.derivedFrom(t.values[:]...)
@@ -170,7 +170,7 @@ func CompileObjects(source string) (*Each, error) { return compileEach(source, f
 func compileEach(source string, isList bool) (*Each, error) {
 	p, x := &parser{src: source, list: true}, &Each{src: source}
 	err := p.try(func() {
-		p.begin()
+		p.start()
 		for more := true; more; {
 			p.rejectIf(isJQ(source) || !p.startsPath(p.pos), "list path", source[p.pos:], p.pos)
 			q := p.path()
@@ -180,8 +180,11 @@ func compileEach(source string, isList bool) (*Each, error) {
 			more = !isList && p.accept("//")
 			p.rejectIf(!more && p.pos < len(source), "behind list", text+" "+source[p.pos:], p.pos)
 			p.rejectIf(q.bare && hasEach, "bare list", text, q.from)
-			if isList && !hasEach {
-				p.rejectOne(q)
+			last := len(q.steps) - 1
+			isOne := last >= 0 && (q.steps[last].kind == stepCount || q.steps[last].kind == stepFirst)
+			if isList && !hasEach && isOne {
+				from := q.steps[last].from
+				p.reject("no elements", source[from:q.to], from)
 			}
 			if !hasEach && (isList || q.root == "..") {
 				q.steps = append(q.steps, step{kind: stepEach, from: q.to, to: q.to})
@@ -193,15 +196,6 @@ func compileEach(source string, isList bool) (*Each, error) {
 		return nil, err
 	}
 	return x, nil
-}
-
-// rejectOne rejects a path that leads to a single value instead of a list: to the number of elements (#), or to
-// the first element that meets a condition (#(...)).
-func (p *parser) rejectOne(q *path) {
-	if last := len(q.steps) - 1; last >= 0 && (q.steps[last].kind == stepCount || q.steps[last].kind == stepFirst) {
-		from := q.steps[last].from
-		p.reject("no elements", p.src[from:q.to], from)
-	}
 }
 
 // String returns the source of the expression.

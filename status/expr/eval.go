@@ -210,11 +210,11 @@ func (e *evaluator) compareKnown(n *node, c *comparison) {
 		if !a.isNothing() {
 			side, nothing = n.kids[1], b
 		}
-		c.result = unknown(cmp.Or(nothing.missed, e.text(side)) + nothing.lack())
+		c.result = unknown(cmp.Or(nothing.missed, e.text(side)) + nothing.absence())
 		c.result.evidence = evidence{ground: onAbsence, missed: e.text(side)}
 		return
 	case problem != "":
-		side, v := c.misfit(n)
+		side, v := c.unsuitable(n)
 		c.result = typeError(e.text(side), v, n.sign+" "+problem)
 		return
 	}
@@ -230,8 +230,8 @@ func (e *evaluator) compareKnown(n *node, c *comparison) {
 	}
 }
 
-// misfit returns the operand that causes c.problem, and its value.
-func (c *comparison) misfit(n *node) (side *node, v value) {
+// unsuitable returns the operand that causes c.problem, and its value.
+func (c *comparison) unsuitable(n *node) (side *node, v value) {
 	isRight := n.sign == "in" && c.problem != needsAlike || c.problem == needsText && c.left.kind == kindString ||
 		c.problem == needsOrder && n.kids[0].op == opLiteral
 	if isRight {

@@ -18,23 +18,27 @@ type explainer struct {
 	prefix string // starts each line: the source of a value that is piped in, such as ".status | "
 }
 
-// of returns a copy of x that evaluates parts with e.
-func (x explainer) of(e *evaluator) explainer {
+// withEvaluator returns a copy of x that evaluates parts with e.
+func (x explainer) withEvaluator(e *evaluator) explainer {
 	x.evaluator = e
 	return x
 }
 
-// say adds a line to the explanation.
-func (x explainer) say(line string) { x.why.Lines = append(x.why.Lines, words.OneLine(x.prefix+line)) }
+// addLine adds a line to the explanation.
+func (x explainer) addLine(line string) {
+	x.why.Lines = append(x.why.Lines, words.OneLine(x.prefix+line))
+}
 
-// note adds a note to the explanation.
-func (x explainer) note(note string) { x.why.Notes = append(x.why.Notes, words.OneLine(x.prefix+note)) }
+// addNote adds a note to the explanation.
+func (x explainer) addNote(note string) {
+	x.why.Notes = append(x.why.Notes, words.OneLine(x.prefix+note))
+}
 
 // explain explains the condition n.
 func (x explainer) explain(n *node) {
 	switch {
 	case n.op == opNot:
-		x.of(x.opposed()).explain(n.kids[0])
+		x.withEvaluator(x.opposed()).explain(n.kids[0])
 	case n.op == opAnd || n.op == opOr:
 		x.operands(n)
 	case n.op == opCompare:
@@ -61,7 +65,7 @@ func (x explainer) operands(n *node) {
 		deciding = n.kids
 	}
 	for _, kid := range deciding { // the hints about them were collected when they were evaluated above
-		x.of(x.unhinted()).explain(kid)
+		x.withEvaluator(x.unhinted()).explain(kid)
 	}
 }
 
@@ -69,7 +73,7 @@ func (x explainer) operands(n *node) {
 func (x explainer) pipe(n *node) {
 	left, right := n.kids[0], n.kids[1]
 	v := x.eval(left)
-	inner := x.of(x.evaluator.with(v, x.text(left)))
+	inner := x.withEvaluator(x.evaluator.with(v, x.text(left)))
 	switch {
 	case v.kind == kindUnknown:
 		x.unknown(left, v)
@@ -89,12 +93,12 @@ func (x explainer) verdict(t Tri, subject, is, wanted string) {
 	if t == Unknown || (t == True) == x.negated {
 		is += ", want " + wanted
 	}
-	x.say(subject + " is " + is)
+	x.addLine(subject + " is " + is)
 }
 
 // unknown adds a line that explains why n is unknown. v is the unknown value of n.
 func (x explainer) unknown(n *node, v value) {
-	x.say(x.text(n) + " is unknown: " + v.detail)
+	x.addLine(x.text(n) + " is unknown: " + v.detail)
 }
 
 // truth explains n, a condition without a comparison, such as a path. v is the value of n.
@@ -112,7 +116,7 @@ func (x explainer) truth(n *node, v value) {
 	is := v.preview()
 	x.verdict(v.truth(), x.text(n), is, wanted)
 	if note, _, _ := findRow("odd", x.text(n)+" is "+is); note != "" && !x.negated && !x.isCompared(n) {
-		x.note(note)
+		x.addNote(note)
 	}
 }
 
@@ -131,10 +135,10 @@ func (x explainer) comparison(n *node) {
 	case c.right.kind == kindUnknown:
 		x.unknown(right, c.right)
 	case c.isAbsent && !c.left.isNull():
-		x.say(c.result.detail)
+		x.addLine(c.result.detail)
 	case !c.isAbsent && c.problem != "" && c.problem != needsAlike:
-		side, v := c.misfit(n)
-		x.say(fmt.Sprintf("%s is %s (%s): %s %s", x.text(side), v.preview(), v.kind.noun(), n.sign, c.problem))
+		side, v := c.unsuitable(n)
+		x.addLine(fmt.Sprintf("%s is %s (%s): %s %s", x.text(side), v.preview(), v.kind.noun(), n.sign, c.problem))
 	default:
 		x.statement(n, &c)
 	}
@@ -147,7 +151,7 @@ func (x explainer) statement(n *node, c *comparison) {
 	subject, other, sign := x.text(n.kids[0]), x.text(n.kids[1]), n.sign
 	isSame := (t == True) != (sign[0] == '!')
 	if x.negated {
-		sign = opposites[sign]
+		sign = negations[sign]
 	}
 	is, wanted, isWritten := left.preview(), sign+" "+other, n.kids[1].op == opLiteral
 	if !isWritten {
@@ -156,7 +160,7 @@ func (x explainer) statement(n *node, c *comparison) {
 		wanted += ", in another case"
 	}
 	if isSame && (right.hidden || left.hidden && !isWritten) { // the value of one side would reveal the other
-		x.say(x.text(n) + " is " + t.String())
+		x.addLine(x.text(n) + " is " + t.String())
 		return
 	}
 	note := ""
@@ -168,7 +172,7 @@ func (x explainer) statement(n *node, c *comparison) {
 	}
 	x.verdict(t, subject, is, wanted)
 	if note != "" {
-		x.note(note)
+		x.addNote(note)
 	}
 }
 
@@ -184,11 +188,11 @@ func (x explainer) quantifier(n *node) {
 		x.unknown(n, v)
 	case t.total > 0:
 		items := words.Count(t.total, "item")
-		x.say(fmt.Sprintf("%s at %s: %s (%d of %s)", is, t.at.label, x.element(n, t.element), t.counts[t.decisive], items))
+		x.addLine(fmt.Sprintf("%s at %s: %s (%d of %s)", is, t.at.label, x.element(n, t.element), t.counts[t.decisive], items))
 	default:
-		x.say(is + ": the list is empty")
+		x.addLine(is + ": the list is empty")
 		if (v.truth() == True) != x.negated {
-			x.note(is + " because the list is empty")
+			x.addNote(is + " because the list is empty")
 		}
 	}
 }

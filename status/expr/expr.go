@@ -105,12 +105,12 @@ func compile(src string, isCondition bool, opts []Option) (*Expr, error) {
 			x.root = p.jq(isCondition)
 			return
 		}
-		p.begin()
+		p.start()
 		if x.root = p.pipe(); p.pos < len(p.src) {
 			p.unexpected()
 		}
 		if isCondition {
-			p.condition(x.root)
+			p.checkCondition(x.root)
 		}
 	})
 	if err != nil {
@@ -168,10 +168,10 @@ func (x *Expr) Eval(env *Env) Result {
 	}
 	r := Result{expr: x, env: env}
 	r.value, r.abandoned = guarded(func() value { return x.evaluator(env).eval(x.root) })
-	if v := &r.value; x.isCondition && v.saysNo() {
+	if v := &r.value; x.isCondition && v.mayMeanFalse() {
 		*v = v.undecided()
 	} else if r.isAbsent = x.isCondition && v.truth() == True && v.isAbsent(); r.isAbsent {
-		v.kind, v.detail = kindUnknown, v.missed+v.lack()
+		v.kind, v.detail = kindUnknown, v.missed+v.absence()
 	}
 	r.Tri = r.value.truth()
 	return r

@@ -56,10 +56,10 @@ func (p *parser) jq(isCondition bool) *node {
 	}
 	isOfObject := slices.Contains(x.variables, "$element") || !jqWithoutDocument().MatchString(source)
 	if isOfObject {
-		p.note("object")
+		p.addReads("object")
 	}
 	if x.readsDocument = isOfObject || slices.Contains(x.variables, "$json"); x.readsDocument {
-		p.note(".", "other members")
+		p.addReads(".", "other members")
 	}
 	x.readsSecrets = slices.Contains(p.reads, "ENV") || slices.Contains(p.reads, "header")
 	return &node{op: opJQ, to: len(p.src), program: x}
@@ -85,7 +85,7 @@ func (p *parser) compileJQ(x *program, query *gojq.Query, at int) (err error) {
 		if !isMissing || !isOneOf(name, variables) {
 			return err
 		}
-		p.note(name)
+		p.addReads(name)
 		x.variables = append(x.variables, "$"+name)
 	}
 }
@@ -126,7 +126,7 @@ func (e *Error) hintAtJQ() {
 		return
 	}
 	query, err := gojq.Parse(e.Source)
-	if err != nil || !decides(lastStage(query)) {
+	if err != nil || !yieldsBoolean(lastStage(query)) {
 		return
 	}
 	p := &parser{src: jqPrefix + e.Source, environ: func(string) (string, bool) { return "any", true }}
@@ -135,9 +135,9 @@ func (e *Error) hintAtJQ() {
 	}
 }
 
-// decides reports whether the parameter last, the last stage of a program, is a comparison, a logical operation or a
+// yieldsBoolean reports whether the parameter last, the last stage of a program, is a comparison, a logical operation or a
 // call of a test function. Such a stage yields true or false.
-func decides(last *gojq.Query) bool {
+func yieldsBoolean(last *gojq.Query) bool {
 	isTest := last.Term != nil && last.Term.Type == gojq.TermTypeFunc && isOneOf(last.Term.Func.Name, testFunctions+"any all not isempty inside ")
 	return isTest || gojq.OpEq <= last.Op && last.Op <= gojq.OpOr
 }
@@ -155,7 +155,7 @@ func (e *evaluator) jq(x *program) value {
 	}
 	var values []any
 	for _, name := range x.variables {
-		given, problem := e.given(name[1:])
+		given, problem := e.jqVariable(name[1:])
 		if problem != "" {
 			return unknown(problem)
 		}
@@ -171,9 +171,9 @@ func (e *evaluator) jq(x *program) value {
 	return v
 }
 
-// given returns the value of a variable for gojq, or a description of the problem with it. $header contains each
+// jqVariable returns the value of a variable for gojq, or a description of the problem with it. $header contains each
 // field twice: with its name, and with its name in lower case.
-func (e *evaluator) given(name string) (given any, problem string) {
+func (e *evaluator) jqVariable(name string) (given any, problem string) {
 	if name == "header" && e.env.Error == "" {
 		fields := map[string]any{}
 		for name, values := range e.env.Header {

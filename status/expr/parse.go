@@ -67,9 +67,9 @@ func (p *parser) chain(op op, sign string, operand func() *node) *node {
 		return kids[0]
 	}
 	for i, kid := range kids {
-		p.condition(kid)
+		p.checkCondition(kid)
 		if i > 0 {
-			p.apart(op, kids[i-1], kid)
+			p.checkConstants(op, kids[i-1], kid)
 		}
 	}
 	return p.node(op, from, kids...)
@@ -91,8 +91,8 @@ func (p *parser) not() *node {
 	}
 	x := operand()
 	sign, _ := p.operatorAt(p.pos)
-	p.rejectIf(isBang && opposites[sign] != "", "grouping", "! "+sign, from)
-	p.condition(x)
+	p.rejectIf(isBang && negations[sign] != "", "grouping", "! "+sign, from)
+	p.checkCondition(x)
 	return p.node(opNot, from, x)
 }
 
@@ -109,7 +109,7 @@ func (p *parser) comparison() *node {
 	from := p.pos
 	left := p.operand()
 	sign, source := p.operatorAt(p.pos)
-	if opposites[sign] == "" {
+	if negations[sign] == "" {
 		return left
 	}
 	p.take(p.pos + len(source))
@@ -122,7 +122,7 @@ func (p *parser) comparison() *node {
 	n.sign = sign
 	p.checkComparison(n, start)
 	next, _ := p.operatorAt(p.pos)
-	p.rejectIf(opposites[next] != "", "operand", "chain", p.pos)
+	p.rejectIf(negations[next] != "", "operand", "chain", p.pos)
 	p.check("comparison", n.text(p.src), from)
 	return n
 }
@@ -236,7 +236,7 @@ func (p *parser) pathNode(path *path) *node {
 			p.check("field", word, path.from)
 		}
 	}
-	p.notePath(path)
+	p.addPathReads(path)
 	return p.leaf(&node{op: opPath, from: path.from, path: path})
 }
 
@@ -258,7 +258,7 @@ func (p *parser) wordNode() *node {
 	}
 	n := p.leaf(&node{op: opCall, from: from, name: word})
 	if isOneOf(word, quantifiers) {
-		p.note("[]")
+		p.addReads("[]")
 		n.kids = []*node{dotNode(from, step{kind: stepEach, from: from, to: from}), dotNode(from)}
 	}
 	return n
@@ -280,7 +280,7 @@ func (p *parser) call(from int, name string) *node {
 		p.rejectIf(x.path.isList(), "list", x.text(p.src), start)
 		n.kids = []*node{x}
 	default:
-		p.notePath(new(path))
+		p.addPathReads(new(path))
 		for more := true; more; more = isOneOf(name, " test IN ") && (p.accept(",") || p.accept(";")) {
 			n.kids = append(n.kids, p.argument(name))
 		}
@@ -346,9 +346,9 @@ func (p *parser) quantifier(n *node) {
 			p.pos = start
 		}
 	}
-	p.note("[]")
+	p.addReads("[]")
 	if !hasList {
-		p.notePath(list.path)
+		p.addPathReads(list.path)
 	}
 	inner := p.inner
 	p.inner = true
@@ -357,5 +357,5 @@ func (p *parser) quantifier(n *node) {
 	isAlone := !hasList && (p.at(p.pos) == ';' || n.name == "count")
 	p.rejectIf(isAlone, "no list", n.name+" "+condition.text(p.src), start)
 	n.kids = []*node{list, condition}
-	p.condition(condition)
+	p.checkCondition(condition)
 }

@@ -145,7 +145,7 @@ func (p *parser) steps(q *path, steps []step, inner bool) []step {
 			}
 			steps = append(steps, p.brackets())
 		case '|':
-			if inner || !p.isTight(q) {
+			if inner || !p.isPathPipe(q) {
 				return steps
 			}
 			p.pos++
@@ -186,9 +186,9 @@ func (p *parser) dotted(q *path) step {
 	return p.step(q)
 }
 
-// isTight reports whether the | at the current position belongs to the path, as in gjson. It does if no space and
+// isPathPipe reports whether the | at the current position belongs to the path, as in gjson. It does if no space and
 // no function follows.
-func (p *parser) isTight(q *path) bool {
+func (p *parser) isPathPipe(q *path) bool {
 	next := p.pos + 1
 	c, word := p.at(next), p.word(next)
 	if c == '#' || c == '@' || c == '\\' || isDigit(c) {

@@ -45,8 +45,8 @@ type parser struct {
 	reads []string // the names for Expr.Reads
 }
 
-// begin rejects a source that is empty or too long, and skips white space before the first token.
-func (p *parser) begin() {
+// start rejects a source that is empty or too long, and skips white space before the first token.
+func (p *parser) start() {
 	p.rejectIf(len(p.src) > maxSource, "length", "", 0)
 	p.skip()
 	p.rejectIf(p.pos == len(p.src), "length", "empty", 0)
@@ -106,28 +106,28 @@ func (p *parser) try(parse func()) (mistake *Error) {
 	return nil
 }
 
-// note adds names to p.reads. An expression that reads $output also reads $stdout and $stderr.
-func (p *parser) note(names ...string) {
+// addReads adds names to p.reads. An expression that reads $output also reads $stdout and $stderr.
+func (p *parser) addReads(names ...string) {
 	p.reads = append(p.reads, names...)
 	if slices.Contains(names, "output") {
 		p.reads = append(p.reads, "stdout", "stderr")
 	}
 }
 
-// notePath adds the names of everything that path reads to p.reads.
-func (p *parser) notePath(path *path) {
+// addPathReads adds the names of everything that path reads to p.reads.
+func (p *parser) addPathReads(path *path) {
 	switch {
 	case path.root == "json" || path.root == "..":
-		p.note(".", "other members", "json")
+		p.addReads(".", "other members", "json")
 	case path.root == "element":
-		p.note(".", "other members", "object", "element")
+		p.addReads(".", "other members", "object", "element")
 	case path.root != "":
-		p.note(path.root)
+		p.addReads(path.root)
 	case p.inner:
 	case len(path.steps) > 0 && path.steps[0].kind == stepField && isOneOf(path.steps[0].key, " error errors "):
-		p.note(".", "error members", "object")
+		p.addReads(".", "error members", "object")
 	default:
-		p.note(".", "other members", "object")
+		p.addReads(".", "other members", "object")
 	}
 }
 
@@ -189,7 +189,7 @@ func (p *parser) operatorAt(i int) (sign, source string) {
 		return "&&", word
 	case word == "or":
 		return "||", word
-	case opposites[word] != "":
+	case negations[word] != "":
 		return word, word
 	}
 	sign = operator().FindString(p.src[i:])
@@ -266,6 +266,6 @@ func (p *parser) lookUp(name string, at int) string {
 	text, isSet := p.environ(name)
 	p.rejectIf(!isSet, "environ", name+" is not set", at)
 	p.rejectIf(strings.TrimSpace(text) == "", "environ", name+" is empty", at)
-	p.note("ENV")
+	p.addReads("ENV")
 	return text
 }

@@ -48,8 +48,8 @@ func dotNode(at int, steps ...step) *node {
 // text returns the source of n, without parentheses around it.
 func (n *node) text(src string) string { return src[n.from:n.to] }
 
-// opposites maps each comparison operator to its negation.
-var opposites = map[string]string{
+// negations maps each comparison operator to its negation.
+var negations = map[string]string{
 	"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "=~": "!~", "!~": "=~",
 	"in": "not in", "contains": "not contains", "startswith": "not startswith", "endswith": "not endswith",
 }
@@ -92,10 +92,10 @@ func (n *node) requires(path, src string) (texts []string) {
 	return texts
 }
 
-// apart rejects two conditions joined by "and" or "or" that compare the same value with different constants, and
+// checkConstants rejects two conditions joined by "and" or "or" that compare the same value with different constants, and
 // therefore always have the same outcome. For example, .x == 1 and .x == 2 is never true, and .x != 1 or .x != 2
 // is always true.
-func (p *parser) apart(op op, a, b *node) {
+func (p *parser) checkConstants(op op, a, b *node) {
 	sign := "=="
 	if op == opOr {
 		sign = "!="
@@ -142,9 +142,9 @@ func (p *parser) compile(pattern value, at int) *regexp.Regexp {
 	return re
 }
 
-// condition rejects a node that can never be false. A list, a count or a constant would always be true, and would
+// checkCondition rejects a node that can never be false. A list, a count or a constant would always be true, and would
 // end a wait by accident. The constant true is accepted, since nobody writes it by accident.
-func (p *parser) condition(n *node) {
+func (p *parser) checkCondition(n *node) {
 	source := n.text(p.src)
 	switch {
 	case n.op == opLiteral && n.literal.kind > kindBool:
@@ -157,9 +157,9 @@ func (p *parser) condition(n *node) {
 	case n.op == opPath, n.op == opCall && n.name == "count":
 		p.check("number", source, n.from)
 	case n.op == opPipe:
-		p.condition(n.kids[1])
+		p.checkCondition(n.kids[1])
 	case n.op == opAlternative:
-		p.condition(n.kids[0])
-		p.condition(n.kids[1])
+		p.checkCondition(n.kids[0])
+		p.checkCondition(n.kids[1])
 	}
 }

@@ -146,9 +146,9 @@ func (v value) isEmpty() bool {
 	return v.kind <= kindNull || v.raw == "false" || v.raw == "0"
 }
 
-// lack returns the end of a sentence about an absent value, such as " is missing". The sentence starts with the
+// absence returns the end of a sentence about an absent value, such as " is missing". The sentence starts with the
 // source of the value.
-func (v value) lack() string {
+func (v value) absence() string {
 	switch {
 	case v.kind == kindNull:
 		return " is null"
@@ -186,7 +186,7 @@ func marshal(v any) string {
 // meant as false, such as "no", is unknown. Every other value counts as true, even 0 and [].
 func (v value) truth() Tri {
 	switch {
-	case v.kind == kindUnknown || v.saysNo():
+	case v.kind == kindUnknown || v.mayMeanFalse():
 		return Unknown
 	case v.isNull() || v.raw == "false":
 		return False
@@ -194,8 +194,8 @@ func (v value) truth() Tri {
 	return True
 }
 
-// saysNo reports whether v is a string that may be meant as false: "", or one of false, no, off and 0 in any case.
-func (v value) saysNo() bool {
+// mayMeanFalse reports whether v is a string that may be meant as false: "", or one of false, no, off and 0 in any case.
+func (v value) mayMeanFalse() bool {
 	return v.kind == kindString && (v.str == "" || isOneOf(strings.ToLower(v.str), " false no off 0 "))
 }
 
