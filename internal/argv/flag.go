@@ -287,7 +287,7 @@ func ParseShare(s string, total int, things string) (int, error) {
 	case isShare && n > float64(total):
 		return 0, Usagef("%s is more than all", s)
 	case n > float64(total):
-		return 0, Usagef("%s of %d %s is more than all", s, total, things)
+		return 0, Usagef("%s of %d %s is more than all", s, total, things).Advise("share " + s)
 	}
 	return int(n), nil
 }

@@ -174,6 +174,9 @@ func (p Env) checkCommand(s *Run) error {
 	if name == "" {
 		return nil
 	}
+	if err := RefuseNoProgram(s.Operands[:1]); err != nil {
+		return err
+	}
 	return argv.Usagef("%s comes after the command, so it is an argument of the command, not a flag of poll", name).
 		Advise("middle "+word).Hint("poll %s ... -- %s ...", name, program).Hint("if the flag is for %s: poll -- %s ...", program, program)
 }

@@ -72,14 +72,15 @@ func requestOf(probe poll.Probe, url string, args []string) poll.Probe {
 
 // refuseURL returns a usage error for a URL with characters that nobody sends on purpose. Examples are white
 // space, control characters, shell variables that were not expanded, braces that curl or --targets would replace,
-// and a colon without a port.
+// a placeholder of a route, and colons without a port.
 func refuseURL(operand string) error {
 	isOdd := func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$,", r)
 	}
 	_, rest, _ := strings.Cut(operand, "://")
 	host, _, _ := strings.Cut(rest, "/")
-	if !strings.ContainsFunc(operand, isOdd) && !strings.HasSuffix(host, ":") {
+	isPort := strings.Count(host, ":") < 2 && !strings.HasSuffix(host, ":")
+	if !strings.ContainsFunc(operand, isOdd) && isPort && !strings.Contains(rest, "/:") {
 		return nil
 	}
 	wrong, hint := argv.Advice("address " + operand)
