@@ -100,7 +100,7 @@ func (r *listReader) elements(page *expr.Doc) (found []*expr.Doc, problem string
 		return nil, "an empty object is in place of the list"
 	}
 	for _, h := range r.holders(page) { // for example the "errors" member of a GraphQL response whose list is null
-		if why := meaning.FailedMember(h.Bytes()); why != "" {
+		if why := meaning.FailedMember(h.Doc); why != "" {
 			return nil, "the list is empty, but there is " + h.path + why
 		}
 	}
@@ -142,7 +142,7 @@ func valueAt(page *expr.Doc, path string) (v expr.Value) {
 // header belong to page n, counting from 1. held is the number of elements on all pages. isLast is true if page
 // n is the last page.
 func (r *listReader) readHolder(h holder, header http.Header, held, n int, isLast bool) {
-	page := meaning.ReadPage(h.Bytes(), header)
+	page := meaning.ReadPage(h.Doc, header)
 	if path, total := page.Total(); total > held {
 		r.partial = cmp.Or(r.partial, fmt.Sprintf("%s names %d elements", h.pathOf(path), total))
 	}

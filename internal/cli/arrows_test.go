@@ -69,7 +69,7 @@ var floors = []struct {
 // not be imported.
 var only = map[string][]string{
 	"github.com/urfave/cli/v2":      {"internal/cli"},
-	"github.com/tidwall/gjson":      {"status/expr"},
+	"github.com/tidwall/gjson":      {"status/expr", "poll/internal/meaning"},
 	"github.com/itchyny/gojq":       {"status/expr"},
 	"github.com/fatih/color":        {"internal/ui/term"},
 	"github.com/mattn/go-colorable": {"internal/ui/term"},

@@ -79,6 +79,15 @@ func (d *Doc) Name() string { return d.name }
 // bytes.
 func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
 
+// Last returns the text of the document. If the text consists of several documents, as in JSON lines, Last returns the
+// last of them. It returns "" if the text is not JSON.
+func (d *Doc) Last() string {
+	if d.check.Do(d.read); len(d.lines) == 0 {
+		return ""
+	}
+	return d.lines[len(d.lines)-1]
+}
+
 // value returns the document as a value. The value is unknown if d is nil, or if the text is not exactly one
 // document.
 func (d *Doc) value() value {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // Meaning returns the meaning of a response or a failure. A SUCCESS without a matching rule can only come from three
@@ -154,11 +155,12 @@ func (h HTTP) started(o *status.Observation) status.Verdict {
 // followHints returns the hint to set --follow. It suggests up to three members or header fields of the response
 // that hold a URL. Without such a member or field, it suggests a path that contains the identifier of the operation.
 func (h HTTP) followHints(o *status.Observation) []status.Hint {
-	urls := urlsIn(o.Body, "")
+	document := expr.NewDoc(o.Body).Last()
+	urls := urlsIn(document, "")
 	if o.Header.Get("Location") != "" {
 		urls = append(urls, "'$header.Location'")
 	}
-	if id := idIn(o.Body); len(urls) == 0 && id != "" {
+	if id := idIn(document); len(urls) == 0 && id != "" {
 		urls = append(urls, "'/PATH/{"+id+"}'")
 	}
 	return []status.Hint{{Kind: status.HintFollow, Text: strings.Join(urls[:min(3, len(urls))], " or ")}}

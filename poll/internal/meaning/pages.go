@@ -1,7 +1,6 @@
 package meaning
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
 	"encoding/json"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 //go:embed pages.txt
@@ -36,16 +36,9 @@ type Page struct{ objects [][]member }
 
 // ReadPage reads a page from a document and the header of its response. If document consists of several JSON
 // documents, the last of them is the page. header may be nil.
-func ReadPage(document []byte, header http.Header) (p Page) {
-	if !json.Valid(document) {
-		decoder := json.NewDecoder(bytes.NewReader(document))
-		document = nil
-		for doc := (json.RawMessage)(nil); decoder.Decode(&doc) == nil; {
-			document = slices.Clone(doc)
-		}
-	}
+func ReadPage(document *expr.Doc, header http.Header) (p Page) {
 	const deepest = 4 // deep enough for .data.repository.jobs.pageInfo.hasNextPage
-	p.add(member{raw: document, isNear: true}, membersOf(document), deepest)
+	p.add(member{isNear: true}, membersOf(document.Last()), deepest)
 	p.add(member{isNear: true}, fieldsOf(header), 1)
 	return p
 }
@@ -62,11 +55,11 @@ func fieldsOf(header http.Header) (fields []member) {
 			if !json.Valid([]byte(value)) {
 				value = strconv.Quote(value)
 			}
-			fields = append(fields, member{name: name, path: name, raw: json.RawMessage(value)})
+			fields = append(fields, member{name: name, path: name, raw: value})
 		}
 	}
 	if next, found := NextLink(header["Link"]); found {
-		fields = append(fields, member{name: "next", path: "Link", raw: json.RawMessage(strconv.Quote(next))})
+		fields = append(fields, member{name: "next", path: "Link", raw: strconv.Quote(next)})
 	}
 	return fields
 }
@@ -104,7 +97,7 @@ func (m member) isNamed(heads ...string) bool {
 // number returns the value of m if it is an integer, or a string that holds an integer. Otherwise it returns -1.
 func (m member) number() int {
 	if m.raw[0] != '[' && m.raw[0] != '{' { // avoid copying a long list
-		if n, err := strconv.Atoi(strings.Trim(string(m.raw), `"`)); err == nil {
+		if n, err := strconv.Atoi(strings.Trim(m.raw, `"`)); err == nil {
 			return n
 		}
 	}
@@ -120,8 +113,8 @@ func (p Page) Next(read int) (path string) {
 			return path
 		}
 		for _, m := range members {
-			isLink := m.raw[0] == '[' && m.isNear && linksName().MatchString(m.key) && nextRelation().Match(m.raw)
-			if isLink || m.isNamed("next") && hasContent(string(m.raw)) || m.isNamed("last") && string(m.raw) == "false" {
+			isLink := m.raw[0] == '[' && m.isNear && linksName().MatchString(m.key) && nextRelation().MatchString(m.raw)
+			if isLink || m.isNamed("next") && hasContent(m.raw) || m.isNamed("last") && m.raw == "false" {
 				return m.path
 			}
 		}
@@ -152,9 +145,9 @@ func counted(members []member, read int) (path string) {
 			}
 		case n >= 0 && m.isNamed("pages"):
 			pages, path = n, m.path
-		case m.isNamed("cursor") && m.raw[0] != '{' && hasContent(string(m.raw)):
+		case m.isNamed("cursor") && m.raw[0] != '{' && hasContent(m.raw):
 			position = m.path
-		case m.isNamed("end") && string(m.raw) == "false":
+		case m.isNamed("end") && m.raw == "false":
 			more = false
 		}
 	}
@@ -182,7 +175,7 @@ func (p Page) Total() (path string, total int) {
 // there is no such member.
 func (p Page) Partial() string {
 	for _, m := range slices.Concat(p.objects...) {
-		if m.isNamed("partial") && hasContent(string(m.raw)) {
+		if m.isNamed("partial") && hasContent(m.raw) {
 			return m.path
 		}
 	}
@@ -206,7 +199,7 @@ func (p Page) Maybe(elements int) string {
 		if n := m.number(); n > elements && has("maybe-count") {
 			return m.path + " is " + strconv.Itoa(n)
 		}
-		if has("maybe-next") && hasContent(string(m.raw)) && !date().Match(m.raw) {
+		if has("maybe-next") && hasContent(m.raw) && !date().MatchString(m.raw) {
 			return m.path + " has a value"
 		}
 	}
@@ -228,15 +221,15 @@ func nextPage(o *status.Observation) func(isWhole bool) string {
 		} else if isWhole {
 			return ""
 		}
-		return ReadPage(o.Body, o.Header).Next(1)
+		return ReadPage(expr.NewDoc(o.Body), o.Header).Next(1)
 	}
 }
 
 // FailedMember returns the path of the member in document that reports a failure. It does not search envelopes. It
 // returns "" if there is no such member.
-func FailedMember(document []byte) (member string) {
+func FailedMember(document *expr.Doc) (member string) {
 	r := reading{}
-	if r.value(document, "", 0, top); r.said[top][state].Stage == Failed {
+	if r.value(document.Last(), "", 0, top); r.said[top][state].Stage == Failed {
 		return r.said[top][state].Path
 	}
 	return r.said[top][wrong].Path

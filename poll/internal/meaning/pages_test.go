@@ -91,7 +91,7 @@ func TestNextPage(t *testing.T) {
 		`{"nodes":[],"pageInfo":{"endCursor":"x"}}`:                                  ".pageInfo.endCursor",
 		`{"nodes":[],"pageInfo":{"endCursor":"x","hasNextPage":false}}`:              "",
 	} {
-		if have := meaning.ReadPage([]byte(text), nil).Next(1); have != want {
+		if have := meaning.ReadPage(expr.NewDoc([]byte(text)), nil).Next(1); have != want {
 			t.Errorf("%s: have %q, want %q", text, have, want)
 		}
 	}
@@ -120,7 +120,7 @@ func TestHeaderOfAPage(t *testing.T) {
 		{http.Header{"Link": {`</a>; rel="prev"`, `</b>; rel="next"`}}, "Link", 0},
 		{http.Header{"X-Total-Count": {"1", "500"}, "X-Has-More": {"false", "true"}}, "X-Has-More", 500},
 	} {
-		page := meaning.ReadPage([]byte(`[{"id":1}]`), test.header)
+		page := meaning.ReadPage(expr.NewDoc([]byte(`[{"id":1}]`)), test.header)
 		if _, total := page.Total(); page.Next(1) != test.next || total != test.total {
 			t.Errorf("%v: have %q and %d in all, want %q and %d", test.header, page.Next(1), total, test.next, test.total)
 		}
@@ -151,7 +151,7 @@ func TestMaybe(t *testing.T) {
 		{``, http.Header{"X-Ratelimit-Remaining": {"4999"}, "X-Rate-Limit-Remaining": {"4999"}, "X-Cache-Hits": {"7"}, "X-Nextjs-Cache": {"HIT"},
 			"X-Nextcloud-Id": {"7"}, "X-Retry-Count": {"7"}, "X-Next-Reset": {"900"}, "X-Next-Update": {"Sun, 29 Nov 2026 10:00:00 GMT"}}, ""},
 	} {
-		if have := meaning.ReadPage([]byte(test.body), test.header).Maybe(2); have != test.want {
+		if have := meaning.ReadPage(expr.NewDoc([]byte(test.body)), test.header).Maybe(2); have != test.want {
 			t.Errorf("%s, %v: have %q, want %q", test.body, test.header, have, test.want)
 		}
 	}
@@ -166,7 +166,7 @@ func TestFailure(t *testing.T) {
 		`{"jobs":[],"last":{"status":"failed"}}`:        "",
 		`[]`:                                            "",
 	} {
-		if have := meaning.FailedMember([]byte(text)); have != want {
+		if have := meaning.FailedMember(expr.NewDoc([]byte(text))); have != want {
 			t.Errorf("%s: have %q, want %q", text, have, want)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/pollcli/poll/internal/words"
 )
 
@@ -79,7 +81,7 @@ func read(text []byte, code *int) Report {
 		if code != nil {
 			r.code = strconv.Itoa(*code)
 		}
-		r.value(text, "", 0, top)
+		r.value(string(text), "", 0, top)
 		isEmpty := len(bytes.Join(bytes.Fields(text), nil)) == 2
 		return Report{r.state(), r.first(sign), r.first(wrong), cmp.Or(r.said[deeper][state], r.said[other][state]),
 			!isEmpty && r.said[top][doubt].Path == ""}
@@ -152,14 +154,13 @@ const maxNesting = 3
 
 // value collects the statements of raw, an object or a list. It does nothing for any other value. path is the path of
 // raw, or "" for the document itself. depth is the nesting depth of raw, and at is its level.
-func (r *reading) value(raw []byte, path string, depth int, at level) {
+func (r *reading) value(raw string, path string, depth int, at level) {
 	if depth > maxNesting {
 		return
 	}
-	var items []json.RawMessage
-	if json.Unmarshal(raw, &items) == nil {
-		for i, item := range items {
-			r.value(item, fmt.Sprintf("%s[%d]", cmp.Or(path, "."), i), depth+1, at)
+	if list := gjson.Parse(raw); list.IsArray() {
+		for i, item := range list.Array() {
+			r.value(item.Raw, fmt.Sprintf("%s[%d]", cmp.Or(path, "."), i), depth+1, at)
 		}
 		return
 	}
@@ -168,7 +169,7 @@ func (r *reading) value(raw []byte, path string, depth int, at level) {
 		m.path = path + "." + m.name
 		r.member(at, m)
 		if depth < 2 && !strings.HasPrefix(path, ".[") && m.isDoubtful() {
-			r.note(top, doubt, Statement{Open, m.path, string(m.raw)})
+			r.note(top, doubt, Statement{Open, m.path, m.raw})
 		}
 		key := flattened(m.name)
 		envelope := cmp.Or(vocabulary().around[key], vocabulary().around[strings.TrimSuffix(key, "s")])
@@ -188,10 +189,10 @@ func (r *reading) value(raw []byte, path string, depth int, at level) {
 // state comes from the members of that object. A state that is "ok", or equal to the code of the response, is
 // ignored, because it describes the response instead of the operation.
 func (r *reading) member(at level, m member) {
-	stage := stageOf(string(m.raw))
+	stage := stageOf(m.raw)
 	for _, row := range vocabulary().rows(m.name) {
-		isOfResponse := row.kind == state && slices.Contains([]string{r.code, "ok"}, flattened(string(m.raw)))
-		if isOfResponse || !row.isFor(string(m.raw), stage) {
+		isOfResponse := row.kind == state && slices.Contains([]string{r.code, "ok"}, flattened(m.raw))
+		if isOfResponse || !row.isFor(m.raw, stage) {
 			continue
 		}
 		own := reading{code: r.code, part: true}
@@ -199,7 +200,7 @@ func (r *reading) member(at level, m member) {
 			own.value(m.raw, m.path, maxNesting, top)
 		}
 		r.note(at, wrong, own.first(wrong))
-		r.note(at, row.kind, cmp.Or(own.state(), Statement{cmp.Or(row.stage, stage), m.path, string(m.raw)}))
+		r.note(at, row.kind, cmp.Or(own.state(), Statement{cmp.Or(row.stage, stage), m.path, m.raw}))
 	}
 }
 
@@ -338,7 +339,7 @@ func (r row) isFor(raw string, stage Stage) bool {
 // m means a status code, a number other than 0 and 200 to 299 is doubtful. For any other name, a string is doubtful
 // if it contains a word for an open or failed state. A string with a slash is not doubtful, because it may be a URL.
 func (m member) isDoubtful() bool {
-	text := string(m.raw)
+	text := m.raw
 	if slices.Contains([]string{"code", "statuscode", "httpcode", "httpstatus", "httpstatuscode"}, flattened(m.name)) {
 		n, err := strconv.Atoi(strings.Trim(text, `"`))
 		return err == nil && n != 0 && n/100 != 2
@@ -359,25 +360,19 @@ func hasDoubtfulWord(text string) bool {
 // A member is a name and value in a JSON object, or a header field.
 type member struct {
 	name, path string
-	raw        json.RawMessage
+	raw        string // the value as JSON
 	key        string // like path, but each name as flattened returns it, and without "X-", such as ".meta.nextpage"
 	isNear     bool   // the member is at the top level of a page, in the header, or in an object such as .meta
 }
 
 // membersOf returns the members of a JSON object, ordered by name. Members with equal names keep their order. It
-// returns nil if object is not a JSON object.
-func membersOf(object []byte) (all []member) {
-	d := json.NewDecoder(bytes.NewReader(object))
-	if begin, _ := d.Token(); begin != json.Delim('{') {
-		return nil
-	}
-	for d.More() {
-		name, _ := d.Token()
-		m := member{}
-		if m.name, _ = name.(string); d.Decode(&m.raw) != nil {
-			return nil
-		}
-		all = append(all, m)
+// returns nil if value is not an object. value must be valid JSON.
+func membersOf(value string) (all []member) {
+	if object := gjson.Parse(value); object.IsObject() {
+		object.ForEach(func(name, value gjson.Result) bool {
+			all = append(all, member{name: name.Str, raw: value.Raw})
+			return true
+		})
 	}
 	slices.SortStableFunc(all, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	return all
@@ -394,10 +389,10 @@ var otherURL = words.Pattern(`(?i)(?:audio|avatar|callback|console|dashboard|doc
 // urlsIn returns the paths of those members in the JSON object text that hold a URL, except URLs that otherURL
 // matches. Each path is in single quotes, and starts with the parameter path. Objects are read up to three levels
 // below text.
-func urlsIn(text []byte, path string) (paths []string) {
+func urlsIn(text, path string) (paths []string) {
 	for _, m := range membersOf(text) {
 		at := path + "." + m.name
-		if isURL := urlMember().MatchString(m.name + " " + string(m.raw)); isURL && !otherURL().MatchString(at) {
+		if isURL := urlMember().MatchString(m.name + " " + m.raw); isURL && !otherURL().MatchString(at) {
 			paths = append(paths, "'"+at+"'")
 		} else if !isURL && strings.Count(path, ".") < 3 {
 			paths = append(paths, urlsIn(m.raw, at)...)
@@ -413,9 +408,9 @@ var idMember = words.Pattern(`^(?i:(?:(?:build|job|operation|request|run|task)_?
 // idIn returns the path of the member that holds the identifier of an operation, such as ".job_id". If there are
 // several such members, idIn prefers ".id", and otherwise the last in alphabetical order. It returns "" if there is
 // no such member.
-func idIn(object []byte) (path string) {
+func idIn(object string) (path string) {
 	for _, m := range membersOf(object) {
-		if idMember().MatchString(m.name+" "+string(m.raw)) && !strings.EqualFold(path, ".id") {
+		if idMember().MatchString(m.name+" "+m.raw) && !strings.EqualFold(path, ".id") {
 			path = "." + m.name
 		}
 	}
@@ -426,7 +421,7 @@ func idIn(object []byte) (path string) {
 // for zero (also as a string), and for an object whose members all have no content.
 func hasContent(raw string) bool {
 	if raw[0] == '{' {
-		return slices.ContainsFunc(membersOf([]byte(raw)), func(m member) bool { return hasContent(string(m.raw)) })
+		return slices.ContainsFunc(membersOf(raw), func(m member) bool { return hasContent(m.raw) })
 	}
 	n, err := strconv.ParseFloat(strings.Trim(raw, `"`), 64)
 	return !slices.Contains([]string{"null", "false", `""`, "[]"}, strings.Join(strings.Fields(raw), "")) && (err != nil || n != 0)

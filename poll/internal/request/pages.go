@@ -193,7 +193,7 @@ func (p *pager) after(ctx context.Context, c *client, a *response, n int) (locat
 		return location{}, nil
 	}
 	// If the document or the header names a further page in another way, this page is not the last page.
-	if member := meaning.ReadPage(a.Body, a.Header).Next(n); member != "" {
+	if member := meaning.ReadPage(expr.NewDoc(a.Body), a.Header).Next(n); member != "" {
 		words := strings.TrimPrefix(missing.words+", and "+member+" names another page", ", and ")
 		f := fail(status.FailureTransient, words, nil)
 		f.Hints = []status.Hint{{Kind: status.HintNext}}
