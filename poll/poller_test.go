@@ -319,7 +319,7 @@ func TestPermanentCause(t *testing.T) {
 	}
 }
 
-// GetJSON decodes the document that the condition has matched.
+// Get returns the document that the condition has matched, and GetJSON decodes the document.
 func TestGetJSONReadsAByteOrderMark(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "\ufeff"+`{"state":"done"}`)
@@ -328,6 +328,12 @@ func TestGetJSONReadsAByteOrderMark(t *testing.T) {
 	job, err := poll.GetJSON[struct{ State string }](t.Context(), server.URL, `.state == "done"`)
 	if err != nil || job.State != "done" {
 		t.Errorf("have %+v, %v", job, err)
+	}
+	if body, err := poll.Get(t.Context(), server.URL, `.state == "done"`); err != nil || string(body) != "\ufeff"+`{"state":"done"}` {
+		t.Errorf("Get: have %q, %v", body, err)
+	}
+	if body, err := poll.Get(t.Context(), server.URL, `.state == `); err == nil || body != nil {
+		t.Errorf("Get with an invalid condition: have %q, %v", body, err)
 	}
 }
 
