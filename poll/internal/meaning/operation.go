@@ -47,7 +47,7 @@ func (h HTTP) followed(o *status.Observation, report Report, isNamed bool) statu
 		return status.Verdict{Status: status.Error, Reason: withDetail(o, s.String(), s, report.Wrong)}
 	case s.Stage == Done, s.Stage == Odd && h.Monitor != MonitorAzure && isNamed:
 		return status.Verdict{Status: status.Success, Reason: s.String()}
-	case s.Stage == Open && (s.Raw == "true" || s.Raw == "false"):
+	case s.Stage == Open && s.Raw[0] != '"':
 		return notReady(s.String())
 	}
 	v := notReady(s.String() + ", which is not a known final state: a condition can name the final state")

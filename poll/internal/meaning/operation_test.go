@@ -111,6 +111,15 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{created, `{"completed_at":null}`, status.NotReady, ".completed_at is null", ""},
 		{created, `{"queue_position":3}`, status.NotReady, ".queue_position is 3", ""},
 		{created, `{"message":"still working"}`, status.NotReady, `.message is "still working"`, ""},
+		{created, `{"completed":3,"total":10}`, status.NotReady, ".completed is 3", ""},
+		{created, `{"completed":300,"total":1000}`, status.NotReady, ".completed is 300", ""},
+		{created, `{"complete":"False"}`, status.NotReady, `.complete is "False"`, ""},
+		{created, `{"pending":[],"remaining":7}`, status.NotReady, ".remaining is 7", ""},
+		{created, `{"items":[{"state":"done"},{"state":"failed"}]}`, status.NotReady, `.items[1].state is "failed"`, ""},
+		{created, `{"status":"success","items":[{"state":"running"}]}`, status.NotReady, `.items[0].state is "running"`, ""},
+		{created, `{"items":[{"state":"done"}]}`, status.Success, "HTTP 200 OK", ""},
+		{followed, `{"status":"completed","progress":40}`, status.NotReady, ".progress is 40", ""},
+		{followed, `{"status":"completed","progress":1.0}`, status.Success, `.status is "completed"`, ""},
 		{created, `{"status":"success","data":{"progress":10}}`, status.NotReady, ".data.progress is 10", ""},
 
 		// in any object, if nothing else states more than that the reply is fine
@@ -131,6 +140,8 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 
 		// done, but
 		{followed, `{"done":true,"timed_out":true}`, status.Error, ".done is true, but .timed_out is true", ""},
+		{followed, `{"status":"completed","succeeded":9,"failed":1}`, status.Error, `.status is "completed", but .failed is 1`, ""},
+		{created, `{"success":"false"}`, status.Error, `HTTP 200 OK, but .success is "false"`, ""},
 		{followed, `{"status":"completed","failures":[{"id":7}]}`, status.Error, `.status is "completed", but .failures is`, ""},
 		{followed, `{"status":"done","failures":[],"error_code":"0","errorMessage":null,"errorCount":0,"hasErrors":false,"failure_reason":""}`,
 			status.Success, `.status is "done"`, ""},
@@ -200,9 +211,9 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 	}
 }
 
-// textOf returns the text of the only hint of v, or "" without a hint.
+// textOf returns the text of the only hint of v, or "" if v has no hint, or a note.
 func textOf(v status.Verdict) string {
-	if len(v.Hints) != 1 {
+	if len(v.Hints) != 1 || v.Hints[0].Kind == status.HintNote {
 		return ""
 	}
 	return v.Hints[0].Text

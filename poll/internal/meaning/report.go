@@ -149,8 +149,12 @@ func (r *reading) note(at level, k kind, s Statement) {
 	}
 }
 
-// maxNesting is the greatest depth of objects and lists that are read. The document itself has the depth 0.
-const maxNesting = 3
+// maxNesting is the greatest depth of objects and lists that are read. The document itself has the depth 0. maxList is
+// the greatest length in bytes of a list in a member that is read, because reading a long list takes long.
+const (
+	maxNesting = 3
+	maxList    = 16 << 10
+)
 
 // value collects the statements of raw, an object or a list. It does nothing for any other value. path is the path of
 // raw, or "" for the document itself. depth is the nesting depth of raw, and at is its level.
@@ -181,6 +185,12 @@ func (r *reading) value(raw string, path string, depth int, at level) {
 			r.value(m.raw, m.path, depth+1, at.within())
 		case m.raw[0] == '{' && len(members) <= 100: // a larger object is probably a table of earlier operations
 			r.value(m.raw, m.path, depth+1, other)
+		case m.raw[0] == '[' && len(m.raw) <= maxList:
+			list := reading{code: r.code}
+			list.value(m.raw, m.path, depth+1, top)
+			if s := list.state(); s.Stage >= Open { // a failed element need not mean that the operation has failed
+				r.note(at, sign, Statement{Open, s.Path, s.Raw})
+			}
 		}
 	}
 }
@@ -328,11 +338,12 @@ func (r row) isFor(raw string, stage Stage) bool {
 	case "odd":
 		isNone := slices.Contains([]string{"neutral", "skipped"}, flattened(raw))
 		return stage == Odd && !isNone && oddWord().MatchString(raw)
-	case "below100":
+	case "number", "below100", "partly":
 		n, err := strconv.ParseFloat(strings.Trim(raw, `"%`), 64)
-		return err == nil && n < 100
+		isBelow := n < 100 && (n > 1 || r.test == "below100") // 1 may mean 100%
+		return err == nil && (isBelow || r.test == "number")
 	}
-	return raw == r.test
+	return raw == r.test || r.stage != Done && flattened(raw) == r.test // "False" may mean false, but "true" is no proof of the end
 }
 
 // isDoubtful reports whether m casts doubt on a document that seems to be the result of an operation. If the name of
