@@ -120,10 +120,10 @@ func (w *wait) check(pace *paced) {
 	}
 	ctx, stop := w.listen(ctx)
 	defer stop()
-	begun := w.stream.begun
+	begun := time.Now()
 	a := Attempt{
 		Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastAttempt: w.LastAttempt, NoCache: w.Evidence != nil, Accept: w.rules.Accept,
-		Message: func(o status.Observation) bool { return w.evaluateMessage(ctx, o) },
+		Message: func(o status.Observation) bool { return w.evaluateMessage(ctx, o, time.Since(begun)) },
 		limits:  limits,
 	}
 	r := w.probe.Check(context.WithValue(ctx, limitsKey{}, limits), a)

@@ -278,7 +278,7 @@ func (w *wait) threshold() Threshold {
 	case v.Final:
 		return Threshold{Times: 1}
 	case v.Status == status.Success:
-		return w.success
+		return *w.success
 	case v.Status == status.Error:
 		return w.p.ErrorThreshold
 	}

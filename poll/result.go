@@ -15,7 +15,7 @@ func (w *wait) toResult() bool {
 		return false
 	}
 	w.phase = phase{
-		rules: status.Rules{Accept: w.rules.Accept}, success: Threshold{Times: 1}, classify: w.classifyResult,
+		rules: &status.Rules{Accept: w.rules.Accept}, success: &Threshold{Times: 1}, classify: w.classifyResult,
 		coach: new(coach.Coach), complete: &conclusion{observation: w.complete.observation, took: w.complete.took}, operation: w.last,
 	}
 	w.setProbe(w.result)

@@ -12,10 +12,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A streamAttempt describes the current attempt. Most fields matter only for a stream, whose messages are
-// evaluated as they arrive.
+// A streamAttempt describes the messages of the current attempt. Its fields matter only for a stream.
 type streamAttempt struct {
-	begun     time.Time
 	messages  int         // messages received so far
 	uncounted *conclusion // conclusion of the last message, if the coach has not seen that message; otherwise nil
 	hold      *time.Timer // ends the attempt once the verdict has lasted for its threshold's For; nil without such a threshold
@@ -31,7 +29,7 @@ var errConfirm = errors.New("the verdict has held for long enough, and a new str
 // The stream of a start request is the exception: the request is sent only once, so no further attempt could
 // confirm the verdict.
 func (w *wait) listen(ctx context.Context) (attempt context.Context, stop func()) {
-	w.stream = streamAttempt{begun: time.Now(), nextEvent: w.stream.nextEvent}
+	w.stream = streamAttempt{nextEvent: w.stream.nextEvent}
 	if w.countsLines {
 		w.Streak = 0 // the program may print the same lines again in the next attempt
 	}
@@ -47,7 +45,7 @@ func (w *wait) listen(ctx context.Context) (attempt context.Context, stop func()
 }
 
 // readsDocument reports whether a rule for SUCCESS reads a JSON document.
-func readsDocument(rules status.Rules) bool {
+func readsDocument(rules *status.Rules) bool {
 	return slices.ContainsFunc(slices.Concat(rules.Own, rules.Preset.All()), func(r status.Rule) bool {
 		return r.Status == status.Success && r.Expr.Reads(".", "isjson")
 	})
@@ -60,10 +58,10 @@ const (
 	eventBurst = 2 * time.Second
 )
 
-// evaluateMessage evaluates the message o, and emits an EventMessage unless messages arrive too quickly. It
-// returns true if the attempt has to end: the message decides the wait, or the consumer has ended the
-// iteration.
-func (w *wait) evaluateMessage(ctx context.Context, o status.Observation) (enough bool) {
+// evaluateMessage evaluates the message o, and emits an EventMessage unless messages arrive too quickly. The attempt
+// had taken the duration took when the message arrived. evaluateMessage returns true if the attempt has to end: the
+// message decides the wait, or the consumer has ended the iteration.
+func (w *wait) evaluateMessage(ctx context.Context, o status.Observation, took time.Duration) (enough bool) {
 	if w.classify != nil || w.isDecidedByMessage() { // lists and results are not streams; messages after the deciding one are ignored
 		return w.operation != nil || w.isDecidedByMessage()
 	}
@@ -74,7 +72,7 @@ func (w *wait) evaluateMessage(ctx context.Context, o status.Observation) (enoug
 	o.Message = true
 	w.annotate(&o, now, 0)
 	if w.evaluate(ctx, &o, 0); w.stream.messages == 1 { // only the time to the first message matters for planning
-		w.measure(now.Sub(w.stream.begun), w.last)
+		w.measure(took, w.last)
 	}
 	isShown := w.stream.nextEvent.Sub(now) <= eventBurst
 	switch {

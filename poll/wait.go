@@ -32,19 +32,20 @@ type wait struct {
 	list               *list         // the list for which this wait makes the attempts; otherwise nil
 	element            *element      // the element, if this wait is for an element of a list; otherwise nil
 	parent             *wait         // the wait that makes the attempts for the element's list; nil outside a list
-	wasPending         bool          // at least one response was not SUCCESS
 	final              *Outcome      // the Outcome that Finalize returned; nil before Finalize was called
 	stream             streamAttempt
 	hopeless           error         // why no attempt can succeed, or nil
-	unsent             bool          // the start request was not sent because Starting failed; hopeless holds the error
 	ignored            []status.Hint // note about a value of Poller.RetryAfter that is not a wait; nil if there is none
 	closedPastDeadline string        // human-readable reason why the origin accepts no request before the deadline; "" if it does
 
-	index    int     // index in loop.waits
-	origin   *origin // origin of the next attempt
-	ownLine  line    // used instead of the origin's line if the Poller has its own Limiter
-	isBusy   bool    // the wait is in the gate or makes an attempt
-	hasEnded bool    // all targets have ended
+	index   int     // index in loop.waits
+	origin  *origin // origin of the next attempt
+	ownLine line    // used instead of the origin's line if the Poller has its own Limiter
+
+	wasPending bool // at least one response was not SUCCESS
+	unsent     bool // the start request was not sent because Starting failed; hopeless holds the error
+	isBusy     bool // the wait is in the gate or makes an attempt
+	hasEnded   bool // all targets have ended
 }
 
 // A phase holds what a wait needs to evaluate responses. A wait has a second phase if the result of the operation
@@ -52,8 +53,8 @@ type wait struct {
 type phase struct {
 	probe   Probe // makes the next attempt
 	planned Plan  // plan of probe
-	rules   status.Rules
-	success Threshold // threshold for SUCCESS
+	rules   *status.Rules
+	success *Threshold // threshold for SUCCESS
 	// countsLines is true if the threshold for SUCCESS counts lines of a command's output. Lines that no rule
 	// matches then do not interrupt the count.
 	countsLines bool
@@ -79,7 +80,7 @@ func newWait(r *run, p Poller) *wait {
 		p.Rand = rand.New(rand.NewPCG(r.Rand.Uint64(), r.Rand.Uint64()))
 	}
 	w := &wait{p: p, run: r, limiter: cmp.Or(p.Limiter, r.Limiter), last: new(conclusion)}
-	w.phase = phase{rules: p.Rules, success: p.SuccessThreshold, complete: w.last, coach: new(coach.Coach)}
+	w.phase = phase{rules: &w.p.Rules, success: &w.p.SuccessThreshold, complete: w.last, coach: new(coach.Coach)}
 	if p.Probe != nil { // an element of a list has no probe
 		w.setProbe(p.Probe)
 		w.p.Target = cmp.Or(p.Target, w.planned.Name)
