@@ -101,6 +101,7 @@ func (l *loop) attempt(w *wait, pace *paced) {
 func (w *wait) check(pace *paced) {
 	ctx, cancel := w.context(w.stepLeft())
 	defer cancel()
+	var timer *clock
 	limits := &limits{Attempt: request.Attempt{Anew: w.planned.streams && w.isUnconfirmed()}, continues: w.planned.continues}
 	if pace != nil {
 		limits.Pace = pace
@@ -108,10 +109,11 @@ func (w *wait) check(pace *paced) {
 	if limit := w.p.AttemptTimeout; w.planned.isHTTP && w.planned.streams {
 		limits.Timeout = limit
 	} else if limit > 0 {
-		clock, stop := newClock(ctx, limit)
+		var stop func()
+		timer, stop = newClock(ctx, limit)
 		defer stop()
-		if ctx = clock; pace != nil {
-			pace.clock = clock
+		if ctx = timer; pace != nil {
+			pace.clock = timer
 		}
 	}
 	if err := w.announce(); err != nil {
@@ -129,8 +131,11 @@ func (w *wait) check(pace *paced) {
 	r := w.probe.Check(context.WithValue(ctx, limitsKey{}, limits), a)
 	took := time.Since(begun)
 	w.ended(ctx, &r.Observation)
-	evaluation, finish := w.context(w.p.AttemptTimeout)
-	defer finish()
+	evaluation := context.Context(timer)
+	if !timer.restart(w.p.AttemptTimeout) { // the evaluation may take as long as the attempt
+		evaluation, cancel = w.context(w.p.AttemptTimeout)
+		defer cancel()
+	}
 	w.follow(&r, limits)
 	if pace != nil {
 		pace.noteClosed(&r.Observation)
@@ -151,8 +156,8 @@ func (w *wait) stepLeft() time.Duration {
 // and after limit unless limit is 0.
 func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc) {
 	ends, why := w.deadline, ErrDeadline
-	if own := time.Now().Add(limit); limit > 0 && (ends.IsZero() || own.Before(ends)) {
-		ends, why = own, ErrAttemptTimeout
+	if limit > 0 && (ends.IsZero() || limit < time.Until(ends)) {
+		ends, why = time.Now().Add(limit), ErrAttemptTimeout
 	}
 	ctx := w.run.ctx
 	if d, ok := ctx.Deadline(); ends.IsZero() || ok && !ends.Before(d) {
@@ -197,9 +202,11 @@ func (w *wait) follow(r *Report, limits *limits) {
 			w.Position = r.Position
 		}
 	}
+	if !w.planned.Once {
+		return
+	}
 	o := meaning.Recorded(r.Observation)
 	switch _, isSent := limits.started.Load(w.planned.start); {
-	case !w.planned.Once:
 	case isSent:
 		w.setProbe(failingProbe{w.planned.Name, errNotWrapped})
 		r.Failure = &status.Failure{Kind: status.FailureMayHaveStarted, Reason: errNotWrapped.Error(), Err: errNotWrapped}

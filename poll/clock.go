@@ -49,6 +49,17 @@ func (c *clock) hold() (release func()) {
 	}
 }
 
+// restart gives the attempt another limit, which starts now. It returns false if the attempt has timed out or ended, or
+// if c is nil.
+func (c *clock) restart(limit time.Duration) bool {
+	if c == nil || !c.timer.Stop() {
+		return false
+	}
+	c.left = limit
+	c.hold()()
+	return c.Err() == nil
+}
+
 // Deadline returns the time at which the attempt times out if no further request has to wait for the limiter.
 // While a request waits, Deadline returns the deadline of the parent context.
 func (c *clock) Deadline() (time.Time, bool) {

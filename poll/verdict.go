@@ -35,16 +35,17 @@ func (w *wait) evaluateResponse(ctx context.Context, o status.Observation, took 
 	if c := w.stream.uncounted; c != nil {
 		w.count(c)
 	}
+	now := time.Now()
 	o = meaning.Recorded(o)
 	if h, ok := o.Protocol.(meaning.HTTP); ok {
-		h.Fresh = w.Began.IsZero() || time.Since(w.Began)-took < freshFor
+		h.Fresh = w.Began.IsZero() || now.Sub(w.Began)-took < freshFor
 		o.Protocol = h
 	}
 	if o.RetryAfter != nil && o.RetryAfter.Wait <= 0 {
 		o.RetryAfter = nil
 	}
-	w.readRetryAfter(&o, time.Now())
-	w.annotate(&o, time.Now(), took)
+	w.readRetryAfter(&o, now)
+	w.annotate(&o, now, took)
 	if w.isDecidedByMessage() {
 		w.last.took = took
 	} else if w.evaluate(ctx, &o, took); !isInterrupted(w.last) {

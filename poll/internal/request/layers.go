@@ -93,6 +93,9 @@ func conditionsOn(header http.Header) http.Header {
 		conditions["If-None-Match"] = []string{etag}
 	}
 	lastModified := header.Get("Last-Modified")
+	if lastModified == "" {
+		return conditions
+	}
 	modified, err := http.ParseTime(lastModified)
 	if err != nil {
 		return conditions

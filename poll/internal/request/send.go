@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -21,23 +20,23 @@ import (
 // send sends the single request of next and reads the response. It does not follow redirects. An error becomes the
 // Failure of the response.
 func (c *client) send(ctx context.Context, next call) *response {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	timeout := cmp.Or(next.Timeout, math.MaxInt64) - time.Since(next.began)
-	late := time.AfterFunc(timeout, func() { cancel(meaning.ErrAttemptTimeout) })
-	defer late.Stop()
-	if err := ctx.Err(); err != nil { // the request was certainly not sent, so a start request can be repeated
-		return c.withoutResponse(ctx, err, false, next)
-	}
 	own, d := newDelivery(ctx, next.method)
 	defer d.stop(nil)
+	var late *time.Timer
+	if next.Timeout > 0 {
+		late = time.AfterFunc(next.Timeout-time.Since(next.began), func() { d.stop(meaning.ErrAttemptTimeout) })
+		defer late.Stop()
+	}
+	if err := own.Err(); err != nil { // the request was certainly not sent, so a start request can be repeated
+		return c.withoutResponse(own, err, false, next)
+	}
 	resp, err := c.transport(next.at).RoundTrip(c.request(own, next))
 	if err != nil {
 		sent := d.sent(err)
 		if context.Cause(own) == errSentAgain {
-			err = errSentAgain
+			own, err = ctx, errSentAgain
 		}
-		return c.withoutResponse(ctx, d.allErrors(ctx, err), sent, next)
+		return c.withoutResponse(own, d.allErrors(own, err), sent, next)
 	}
 	defer resp.Body.Close()
 	if _, isOwn := c.Transport.(*http.Transport); !isOwn { // another transport's body may not end with the context of the request
@@ -61,11 +60,12 @@ func (c *client) send(ctx context.Context, next call) *response {
 	ratelimit.Read(&a.Observation, &a.HTTP, received)
 	switch {
 	case err != nil:
-		return c.withoutResponse(ctx, err, true, next)
+		return c.withoutResponse(own, err, true, next)
 	case l == nil:
 		return a
+	case late != nil:
+		late.Stop()
 	}
-	late.Stop()
 	return l.listen(ctx, own, d.stop)
 }
 
