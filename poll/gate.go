@@ -190,13 +190,13 @@ func newPaced(w *wait) *paced {
 // noteClosed handles an observation o of an attempt that stopped because an origin is closed. If the origin
 // stays closed until after the deadline, all targets of the wait end. Otherwise noteClosed makes the time until
 // the origin opens the RetryAfter of o.
-func (p *paced) noteClosed(o *status.Observation) {
+func (w *wait) noteClosed(o *status.Observation) {
 	if !o.Stopped() {
 		return
 	}
 	e, ok := o.Failure.Err.(*throttledError)
-	if ok && p.w.isDeadline(time.Now().Add(e.wait)) {
-		p.w.endClosed(o.Failure.Reason)
+	if ok && w.isDeadline(time.Now().Add(e.wait)) {
+		w.endClosed(o.Failure.Reason)
 	} else if ok {
 		o.RetryAfter = &status.RetryAfter{Wait: e.wait, Source: e.Error()}
 	}
@@ -244,7 +244,7 @@ func (p *paced) Done(origin string, o status.Observation) (again bool) {
 	return v.Status == status.Throttled && (o.RetryAfter == nil || !p.w.isDeadline(time.Now().Add(o.RetryAfter.Wait)))
 }
 
-// feedBack tells the limiter about a rejected request, or about the quota that a response reports. It does so
+// feedBack informs the limiter of a rejected request, or of the quota that a response reports. It does so
 // for the origin that returned the response, and for the origin of the request unless a redirect led to another
 // origin. It returns the resulting pause of the origin, or nil if further requests may be sent.
 func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict) *pause {

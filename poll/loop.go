@@ -118,17 +118,11 @@ func (l *loop) sleep(w *wait) bool {
 	if l.stepping && (isLater || l.Attempts > 0) && !w.isDeadline(now) && !l.isOver() {
 		return false
 	}
-	if !w.sleep() {
+	sleepUntil(l.ctx, earliest(w.deadline, w.Due))
+	if l.isOver() || w.isDeadline(time.Now()) {
 		l.end(w)
 	}
 	return !w.hasEnded
-}
-
-// sleep sleeps until the next attempt is due, but no later than the deadline. It reports whether the attempt
-// may start: false means that the run has ended or that the deadline has passed.
-func (w *wait) sleep() bool {
-	sleepUntil(w.run.ctx, earliest(w.deadline, w.Due))
-	return w.run.ctx.Err() == nil && !w.isDeadline(time.Now())
 }
 
 // sleepUntil sleeps until the time at, or until ctx is done if that is earlier. It returns at once if at is not in the
