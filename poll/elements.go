@@ -45,7 +45,7 @@ func (r *listReader) read(o *status.Observation) (found []listed, last *expr.Doc
 		return nil, nil, errors.New(o.Gap())
 	}
 	r.partial, r.next, r.maybe = "", "", ""
-	if h := meaning.Of(o); h.Moved && !o.Start { // the response to a start request describes the operation, even after a redirect
+	if h := meaning.HTTPOf(o); h.Moved && !o.Start { // the response to a start request describes the operation, even after a redirect
 		r.partial = "the list is from " + h.Redirect
 	}
 	if o.LeftOut {

@@ -248,7 +248,7 @@ func (p *paced) Done(origin string, o status.Observation) (again bool) {
 // for the origin that returned the response, and for the origin of the request unless a redirect led to another
 // origin. It returns the resulting pause of the origin, or nil if further requests may be sent.
 func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict) *pause {
-	h := meaning.Of(o)
+	h := meaning.HTTPOf(o)
 	refused := v.Status == status.Throttled || h.RefusedForLoad(o) // a rule cannot hide a refusal from the limiter
 	if o.Stopped() || !refused && o.Quota == nil {
 		return nil

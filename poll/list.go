@@ -233,7 +233,7 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 	}
 	v := l.parent.verdict(ctx, &o)
 	if v.Status == status.Success || v.Status == status.NotReady && problem != "" {
-		v.Status, v.Rule, v.Reason = status.NotReady, "", cmp.Or(problem, meaning.Stated(&o))
+		v.Status, v.Rule, v.Reason = status.NotReady, "", cmp.Or(problem, meaning.StateText(&o))
 	}
 	return v
 }

@@ -120,7 +120,7 @@ func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration
 func (w *wait) evaluate(ctx context.Context, o *status.Observation, took time.Duration) {
 	c := &conclusion{observation: o, begun: time.Now().Add(-took), took: took, isHeld: o.Failure != nil && o.Failure.Err == errConfirm}
 	if isAged(o) {
-		c.begun = c.begun.Add(-meaning.Of(o).Age - time.Second) // Age is in whole seconds, so the response may be up to a second older
+		c.begun = c.begun.Add(-meaning.HTTPOf(o).Age - time.Second) // Age is in whole seconds, so the response may be up to a second older
 	}
 	v, outdated := &c.verdict, w.outdated(o, c.begun)
 	c.isOutdated = outdated != ""
@@ -268,7 +268,7 @@ func (w *wait) outdated(o *status.Observation, begun time.Time) string {
 	if isStarting || w.Sent > 0 && w.Evidence != nil && w.Evidence.At.Equal(w.Began) {
 		older = "a cache may have stored the response before the start"
 	}
-	switch e, h := w.Evidence, meaning.Of(o); {
+	switch e, h := w.Evidence, meaning.HTTPOf(o); {
 	case o.Failure != nil, o.Start, h.RefusedForLoad(o), e == nil && !isStarting:
 	case isAged(o) && (isStarting || begun.Before(e.At)):
 		return fmt.Sprintf("%s: its Age is %d s", older, h.Age/time.Second)
@@ -280,7 +280,9 @@ func (w *wait) outdated(o *status.Observation, begun time.Time) string {
 }
 
 // isAged reports whether o may come from a cache: it has an Age header, possibly with the value 0.
-func isAged(o *status.Observation) bool { return meaning.Of(o).Age > 0 || o.Header.Get("Age") != "" }
+func isAged(o *status.Observation) bool {
+	return meaning.HTTPOf(o).Age > 0 || o.Header.Get("Age") != ""
+}
 
 // noteEvidence makes the last response the evidence if later responses must be newer. That is the case if they
 // have to confirm its SUCCESS or ERROR, the completeness of a list, or the absence of an element. A response
@@ -297,7 +299,7 @@ func (w *wait) noteEvidence() {
 
 // evidence returns the evidence of the last response. It includes the Dates of the previous evidence.
 func (w *wait) evidence() *evidence {
-	h, e := meaning.Of(w.last.observation), &evidence{At: w.Last, Dates: make(map[string]time.Time)}
+	h, e := meaning.HTTPOf(w.last.observation), &evidence{At: w.Last, Dates: make(map[string]time.Time)}
 	if w.Evidence != nil {
 		maps.Copy(e.Dates, w.Evidence.Dates)
 	}

@@ -150,7 +150,7 @@ func (t *Coach) failureHints(o *status.Observation) []string {
 	if o.Within != nil {
 		return nil
 	}
-	report := meaning.Reported(o)
+	report := meaning.ReportOf(o)
 	path, isFlag := report.Wrong.Path, report.Wrong.Raw == "true" || report.Wrong.Raw == "false"
 	isRead := func(c ruleCount) bool { return strings.Contains(c.rule.Expr.String(), path) }
 	goesOn := report.State.Stage == meaning.Open || report.Sign.Path != ""

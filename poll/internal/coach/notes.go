@@ -53,10 +53,10 @@ func withoutRule(o *status.Observation, v *status.Verdict) (hints []status.Hint)
 		return slices.DeleteFunc(slices.Clone(o.Hints), func(h status.Hint) bool {
 			return h.Kind == status.HintOffered || h.Kind == status.HintNote && !isLed
 		})
-	case v.Status != status.Success || !o.Good() || meaning.Of(o).Monitor != meaning.MonitorGiven:
+	case v.Status != status.Success || !o.Good() || meaning.HTTPOf(o).Monitor != meaning.MonitorGiven:
 		return nil
 	}
-	report := meaning.Reported(o)
+	report := meaning.ReportOf(o)
 	for _, s := range []meaning.Statement{report.State, report.Sign, report.Wrong} {
 		if s.Stage >= meaning.Open {
 			note := s.String() + ", but without a condition any successful response is SUCCESS"
@@ -76,7 +76,7 @@ func contradictions(o *status.Observation, met status.Result) []status.Hint {
 	if !o.Good() || o.Within != nil || o.Kind == status.KindTCP {
 		return nil
 	}
-	condition, report := met.Rule.Expr, meaning.Reported(o)
+	condition, report := met.Rule.Expr, meaning.ReportOf(o)
 	s, name := report.State, report.State.Path
 	switch {
 	case s.Stage == meaning.Failed:

@@ -25,7 +25,7 @@ func (h HTTP) azure(o *status.Observation, m *status.Meaning) {
 		return
 	}
 	v = status.Verdict{Status: v.Status, Reason: v.Reason}
-	report, isSuccess := Reported(o), v.Status == status.Success
+	report, isSuccess := ReportOf(o), v.Status == status.Success
 	switch {
 	case isSuccess && m.Allow&status.AllowSuccess == 0:
 		v.Status = status.NotReady

@@ -37,7 +37,7 @@ func (Command) Meaning(o *status.Observation) status.Meaning {
 	case !o.Good():
 		m.Allow &^= status.AllowRead
 		m.Holds, m.Named = status.HoldsAlways, []string{"exit"}
-		m.Default = func(bool) status.Verdict { return unsuccessful(o) }
+		m.Default = func(bool) status.Verdict { return exitVerdict(o) }
 	default:
 		m.Reason = fmt.Sprintf("exit code %d", *o.Exit)
 		m.Default, m.Certain = success(m.Reason), len(o.Body) == 0 // no output that a rule could read
@@ -61,7 +61,7 @@ func exitText(o *status.Observation, stderr []byte) string {
 	}
 	line := errorLine(stderr)
 	if line == "" && bytes.ContainsRune(bytes.TrimSpace(o.Body), '\n') && json.Valid(o.Body) { // standard output is a JSON document of several lines, so search its members
-		s := Reported(o).State
+		s := ReportOf(o).State
 		if s.Path != "" {
 			line = s.String()
 		}
@@ -82,9 +82,9 @@ const (
 	exitNotFound      = 127
 )
 
-// unsuccessful returns the verdict for an exit code that is not accepted. The verdict depends on the code and on
+// exitVerdict returns the verdict for an exit code that is not accepted. The verdict depends on the code and on
 // stderr.
-func unsuccessful(o *status.Observation) status.Verdict {
+func exitVerdict(o *status.Observation) status.Verdict {
 	v := status.Verdict{Status: status.NotReady, Reason: exitText(o, o.Stderr)}
 	switch wrong := calledWrongly(o.Stderr); {
 	case *o.Exit == 0:

@@ -12,7 +12,7 @@ import (
 )
 
 // Meaning returns the meaning of a response or a failure. A SUCCESS without a matching rule can only come from three
-// functions: success, for the user's URL and for results; followed, for the documents of operations; and azure.
+// functions: success, for the user's URL and for results; followedVerdict, for the documents of operations; and azure.
 func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 	m := h.conclusions(o)
 	switch isStray := h.isStray(o); {
@@ -24,9 +24,9 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 	case o.Code == nil:
 		m.Default, m.Reason = status.Always(status.Verdict{Reason: noFailure}), noFailure
 	case !o.Good() && !(o.Start && o.Next != "" && !isStray):
-		m.Default = status.Always(h.unsuccessful(o))
+		m.Default = status.Always(h.unsuccessfulVerdict(o))
 	case o.Start:
-		m.Default = status.Always(h.started(o))
+		m.Default = status.Always(h.startVerdict(o))
 	case o.Doubt != "" && h.Monitor != MonitorResult: // the user's conditions are not meant for the result of an operation
 		m.Default = status.Always(status.Verdict{Reason: o.Doubt + ": a condition can accept this response"})
 	case o.Doubt != "" || h.Missing != "":
@@ -44,7 +44,7 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 		m.Certain = h.Monitor == MonitorResult || isSilent
 	default:
 		m.Holds, m.Certain = status.HoldsUnlessRulesSaySuccess, true
-		m.Default = func(isNamed bool) status.Verdict { return h.followed(o, Reported(o), isNamed) }
+		m.Default = func(isNamed bool) status.Verdict { return h.followedVerdict(o, ReportOf(o), isNamed) }
 	}
 	if h.Monitor == MonitorAzure {
 		h.azure(o, &m)
@@ -103,10 +103,10 @@ func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 	return m
 }
 
-// unsuccessful returns the verdict for a response that is not successful. Requests of the server come first: whether
-// to retry, and whether to send less. Then the status code decides. It follows RFC 9110 section 15,
-// RFC 6585 section 4 for 429, and the custom of sending a 503 or 403 with Retry-After.
-func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
+// unsuccessfulVerdict returns the verdict for a response that is not successful. Requests of the server come first:
+// whether to retry, and whether to send less. Then the status code decides. It follows RFC 9110 section 15, RFC 6585
+// section 4 for 429, and the custom of sending a 503 or 403 with Retry-After.
+func (h HTTP) unsuccessfulVerdict(o *status.Observation) status.Verdict {
 	v := status.Verdict{Status: status.Error, Reason: h.words(*o.Code)}
 	again := func(why string) status.Verdict { return notReady(v.Reason + why) }
 	switch code := *o.Code; {
@@ -138,9 +138,9 @@ func (h HTTP) unsuccessful(o *status.Observation) status.Verdict {
 	return v
 }
 
-// started returns the verdict for a successful response to the start request: NOT_READY if the response names a URL
-// to follow, otherwise ERROR.
-func (h HTTP) started(o *status.Observation) status.Verdict {
+// startVerdict returns the verdict for a successful response to the start request: NOT_READY if the response names a
+// URL to follow, otherwise ERROR.
+func (h HTTP) startVerdict(o *status.Observation) status.Verdict {
 	answered := "the response to the start request is " + codeText(*o.Code)
 	switch {
 	case o.Next != "":

@@ -61,8 +61,8 @@ func Recorded(o status.Observation) status.Observation {
 	return o
 }
 
-// Of returns the HTTP facts of o. It returns the zero value if the Protocol of o is not HTTP.
-func Of(o *status.Observation) HTTP {
+// HTTPOf returns the HTTP facts of o. It returns the zero value if the Protocol of o is not HTTP.
+func HTTPOf(o *status.Observation) HTTP {
 	h, _ := o.Protocol.(HTTP)
 	return h
 }

@@ -11,27 +11,27 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// Stated returns the state of the operation in a successful HTTP response, such as `.state is "running"`. It returns
+// StateText returns the state of the operation in a successful HTTP response, such as `.state is "running"`. It returns
 // "" if the document has no known state.
-func Stated(o *status.Observation) string {
+func StateText(o *status.Observation) string {
 	if o.Good() && o.Code != nil {
-		if s := Reported(o).State; s.Stage != Unknown {
+		if s := ReportOf(o).State; s.Stage != Unknown {
 			return s.String()
 		}
 	}
 	return ""
 }
 
-// Reported returns the report about an operation that the document of a response contains.
-func Reported(o *status.Observation) Report {
-	return read(status.Environment(o).Doc.Bytes(), o.Code)
+// ReportOf returns the report about an operation that the document of a response contains.
+func ReportOf(o *status.Observation) Report {
+	return readReport(status.Environment(o).Doc.Bytes(), o.Code)
 }
 
-// followed returns the verdict for a successful response from a followed URL. It depends on report, the report in the
-// document, because many APIs return the operation from that URL both before and after it is done. isNamed is true if
-// the user has rules for the documents of running operations: a state that is neither open nor failed, even an
+// followedVerdict returns the verdict for a successful response from a followed URL. It depends on report, the report
+// in the document, because many APIs return the operation from that URL both before and after it is done. isNamed is
+// true if the user has rules for the documents of running operations: a state that is neither open nor failed, even an
 // unknown word, then counts as final.
-func (h HTTP) followed(o *status.Observation, report Report, isNamed bool) status.Verdict {
+func (h HTTP) followedVerdict(o *status.Observation, report Report, isNamed bool) status.Verdict {
 	s := report.State
 	isOpen := s.Stage >= Open || s.Stage == Unknown && report.Sign.Stage != Unknown
 	switch {
@@ -40,7 +40,7 @@ func (h HTTP) followed(o *status.Observation, report Report, isNamed bool) statu
 	case s.Stage == Unknown && report.Sign.Stage != Unknown:
 		return notReady(report.Sign.String())
 	case s.Stage == Unknown:
-		return h.unstated(o, report, isNamed)
+		return h.statelessVerdict(o, report, isNamed)
 	case s.Stage == Failed:
 		return status.Verdict{Status: status.Error, Reason: withDetail(o, s.String(), s)}
 	case s.Stage == Done && report.Wrong.Stage != Unknown:
@@ -55,11 +55,11 @@ func (h HTTP) followed(o *status.Observation, report Report, isNamed bool) statu
 	return v
 }
 
-// unstated returns the verdict for a document without a state of the operation. From most URLs, such a document is
-// the result if it is a created object or text, and if nothing contradicts that. But a maintenance page also lacks a
+// statelessVerdict returns the verdict for a document without a state of the operation. From most URLs, such a document
+// is the result if it is a created object or text, and if nothing contradicts that. But a maintenance page also lacks a
 // state, and a status document must have a state. If the document alone decides nothing, the verdict has the zero
 // Status (see [status.Meaning]).
-func (h HTTP) unstated(o *status.Observation, report Report, isNamed bool) status.Verdict {
+func (h HTTP) statelessVerdict(o *status.Observation, report Report, isNamed bool) status.Verdict {
 	words, earlier := h.words(*o.Code), h.Earlier
 	undecided := func(why string) status.Verdict { return status.Verdict{Reason: why} }
 	success := status.Verdict{Status: status.Success, Reason: words}
@@ -114,7 +114,7 @@ func withDetail(o *status.Observation, words string, state Statement, wrong ...S
 			continue
 		}
 		detail := status.FirstText([]*expr.Expr{x}, env)
-		isReply := read([]byte(detail), nil).State.Stage == Done // the message itself reports success
+		isReply := readReport([]byte(detail), nil).State.Stage == Done // the message itself reports success
 		if detail != "" && !isReply {
 			return words + ": " + detail
 		}
@@ -148,12 +148,12 @@ func Concludes(o *status.Observation, v status.Verdict) bool {
 	switch {
 	case v.Status != status.Error:
 		return false
-	case Of(o).Due, o.Start && o.Failure == nil && o.Code != nil && *o.Code >= http.StatusBadRequest:
+	case HTTPOf(o).Due, o.Start && o.Failure == nil && o.Code != nil && *o.Code >= http.StatusBadRequest:
 		return true
 	case !o.Good():
 		return false
 	}
-	report := read(o.Body, o.Code) // o.Body is the element of a list here, not the list
+	report := readReport(o.Body, o.Code) // o.Body is the element of a list here, not the list
 	isEnd := []Stage{Done, Failed}
 	switch stage := report.State.Stage; {
 	case stage == Open:

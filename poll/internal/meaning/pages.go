@@ -69,7 +69,7 @@ func fieldsOf(header http.Header) (fields []member) {
 func (p *Page) add(object member, members []member, depth int) {
 	for i := range members {
 		m := &members[i]
-		m.isNear, m.key = object.isNear, object.key+"."+flattened(strings.TrimPrefix(m.name, "X-"))
+		m.isNear, m.key = object.isNear, object.key+"."+normalized(strings.TrimPrefix(m.name, "X-"))
 		if m.path == "" {
 			m.path = object.path + "." + m.name
 		}
@@ -229,10 +229,10 @@ func nextPage(o *status.Observation) func(isWhole bool) string {
 // returns "" if there is no such member.
 func FailedMember(document *expr.Doc) (member string) {
 	r := reading{}
-	if r.value(document.Last(), "", 0, top); r.said[top][state].Stage == Failed {
-		return r.said[top][state].Path
+	if r.readValue(document.Last(), "", 0, top); r.statements[top][state].Stage == Failed {
+		return r.statements[top][state].Path
 	}
-	return r.said[top][wrong].Path
+	return r.statements[top][wrong].Path
 }
 
 // NextLink returns the target of the first link to the next page. fields are the values of the Link header. The

@@ -69,11 +69,11 @@ type Report struct {
 	IsResult                  bool
 }
 
-// read returns the report in text, the document of a response or the output of a command. The parameter code is the
-// status code of the response, or nil. States count at the top level and in one envelope. A state that is nested more
-// deeply, or that is in any other object, never means success. If text is only a word, with or without quotes, the
+// readReport returns the report in text, the document of a response or the output of a command. The parameter code is
+// the status code of the response, or nil. States count at the top level and in one envelope. A state that is nested
+// more deeply, or that is in any other object, never means success. If text is only a word, with or without quotes, the
 // word is the state, as long as its meaning is known. For any other text, the report is the zero Report.
-func read(text []byte, code *int) Report {
+func readReport(text []byte, code *int) Report {
 	text = bytes.TrimSpace(text)
 	isJSON := json.Valid(text)
 	if isJSON && bytes.ContainsAny(text[:1], "{[") {
@@ -81,10 +81,10 @@ func read(text []byte, code *int) Report {
 		if code != nil {
 			r.code = strconv.Itoa(*code)
 		}
-		r.value(string(text), "", 0, top)
+		r.readValue(string(text), "", 0, top)
 		isEmpty := len(bytes.Join(bytes.Fields(text), nil)) == 2
-		return Report{r.state(), r.first(sign), r.first(wrong), cmp.Or(r.said[deeper][state], r.said[other][state]),
-			!isEmpty && r.said[top][doubt].Path == ""}
+		return Report{r.state(), r.outermost(sign), r.outermost(wrong), cmp.Or(r.statements[deeper][state], r.statements[other][state]),
+			!isEmpty && r.statements[top][doubt].Path == ""}
 	}
 	if len(text) == 0 { // most commands print nothing, and then need no vocabulary
 		return Report{}
@@ -133,19 +133,19 @@ func (at level) within() level {
 // A reading collects the statements of a document. For each kind and level, it keeps the statement with the greatest
 // stage. If several statements have that stage, it keeps the first.
 type reading struct {
-	code string // the status code in decimal, or "0"
-	part bool   // the reading is only about the object in a member such as .status
-	said [levels]map[kind]Statement
+	code       string // the status code in decimal, or "0"
+	part       bool   // the reading is only about the object in a member such as .status
+	statements [levels]map[kind]Statement
 }
 
-// note keeps s as the statement of kind k at the level at, if its stage is greater than the stage of the kept
+// add keeps s as the statement of kind k at the level at, if its stage is greater than the stage of the kept
 // statement. So it never keeps the zero Statement.
-func (r *reading) note(at level, k kind, s Statement) {
-	if r.said[at] == nil {
-		r.said[at] = make(map[kind]Statement)
+func (r *reading) add(at level, k kind, s Statement) {
+	if r.statements[at] == nil {
+		r.statements[at] = make(map[kind]Statement)
 	}
-	if s.Stage > r.said[at][k].Stage {
-		r.said[at][k] = s
+	if s.Stage > r.statements[at][k].Stage {
+		r.statements[at][k] = s
 	}
 }
 
@@ -156,68 +156,68 @@ const (
 	maxList    = 16 << 10
 )
 
-// value collects the statements of raw, an object or a list. It does nothing for any other value. path is the path of
+// readValue collects the statements of raw, an object or a list. It does nothing for any other value. path is the path of
 // raw, or "" for the document itself. depth is the nesting depth of raw, and at is its level.
-func (r *reading) value(raw string, path string, depth int, at level) {
+func (r *reading) readValue(raw string, path string, depth int, at level) {
 	if depth > maxNesting {
 		return
 	}
 	if list := gjson.Parse(raw); list.IsArray() {
 		for i, item := range list.Array() {
-			r.value(item.Raw, fmt.Sprintf("%s[%d]", cmp.Or(path, "."), i), depth+1, at)
+			r.readValue(item.Raw, fmt.Sprintf("%s[%d]", cmp.Or(path, "."), i), depth+1, at)
 		}
 		return
 	}
 	members := membersOf(raw)
 	for _, m := range members {
 		m.path = path + "." + m.name
-		r.member(at, m)
+		r.readMember(at, m)
 		if depth < 2 && !strings.HasPrefix(path, ".[") && m.isDoubtful() {
-			r.note(top, doubt, Statement{Open, m.path, m.raw})
+			r.add(top, doubt, Statement{Open, m.path, m.raw})
 		}
-		key := flattened(m.name)
+		key := normalized(m.name)
 		envelope := cmp.Or(vocabulary().around[key], vocabulary().around[strings.TrimSuffix(key, "s")])
 		if envelope == "operation" {
-			r.note(at, operation, Statement{Stage: Open})
+			r.add(at, operation, Statement{Stage: Open})
 		}
 		switch {
 		case envelope != "":
-			r.value(m.raw, m.path, depth+1, at.within())
+			r.readValue(m.raw, m.path, depth+1, at.within())
 		case m.raw[0] == '{' && len(members) <= 100: // a larger object is probably a table of earlier operations
-			r.value(m.raw, m.path, depth+1, other)
+			r.readValue(m.raw, m.path, depth+1, other)
 		case m.raw[0] == '[' && len(m.raw) <= maxList:
 			list := reading{code: r.code}
-			list.value(m.raw, m.path, depth+1, top)
+			list.readValue(m.raw, m.path, depth+1, top)
 			if s := list.state(); s.Stage >= Open { // a failed element need not mean that the operation has failed
-				r.note(at, sign, Statement{Open, s.Path, s.Raw})
+				r.add(at, sign, Statement{Open, s.Path, s.Raw})
 			}
 		}
 	}
 }
 
-// member collects the statements of m, a member at the level at. If the state is an object, as in .status.phase, the
-// state comes from the members of that object. A state that is "ok", or equal to the code of the response, is
+// readMember collects the statements of m, a member at the level at. If the state is an object, as in .status.phase,
+// the state comes from the members of that object. A state that is "ok", or equal to the code of the response, is
 // ignored, because it describes the response instead of the operation.
-func (r *reading) member(at level, m member) {
+func (r *reading) readMember(at level, m member) {
 	stage := stageOf(m.raw)
 	for _, row := range vocabulary().rows(m.name) {
-		isOfResponse := row.kind == state && slices.Contains([]string{r.code, "ok"}, flattened(m.raw))
-		if isOfResponse || !row.isFor(m.raw, stage) {
+		isOfResponse := row.kind == state && slices.Contains([]string{r.code, "ok"}, normalized(m.raw))
+		if isOfResponse || !row.appliesTo(m.raw, stage) {
 			continue
 		}
 		own := reading{code: r.code, part: true}
 		if row.kind == state && !r.part {
-			own.value(m.raw, m.path, maxNesting, top)
+			own.readValue(m.raw, m.path, maxNesting, top)
 		}
-		r.note(at, wrong, own.first(wrong))
-		r.note(at, row.kind, cmp.Or(own.state(), Statement{cmp.Or(row.stage, stage), m.path, m.raw}))
+		r.add(at, wrong, own.outermost(wrong))
+		r.add(at, row.kind, cmp.Or(own.state(), Statement{cmp.Or(row.stage, stage), m.path, m.raw}))
 	}
 }
 
-// first returns the outermost statement of kind k, at the top level or in an envelope. It returns the zero Statement
-// if there is no such statement.
-func (r *reading) first(k kind) Statement {
-	return cmp.Or(r.said[top][k], r.said[inner][k], r.said[deeper][k])
+// outermost returns the outermost statement of kind k, at the top level or in an envelope. It returns the zero
+// Statement if there is no such statement.
+func (r *reading) outermost(k kind) Statement {
+	return cmp.Or(r.statements[top][k], r.statements[inner][k], r.statements[deeper][k])
 }
 
 // state returns the state of the operation. If nested objects each have a state, it is the outermost state that is
@@ -226,9 +226,9 @@ func (r *reading) first(k kind) Statement {
 func (r *reading) state() (s Statement) {
 	in := top
 	for at := top; at <= deeper && s.Stage <= Done; at++ {
-		next := r.said[at][state]
+		next := r.statements[at][state]
 		if next.Stage == Done {
-			next = cmp.Or(r.said[at][odd], next)
+			next = cmp.Or(r.statements[at][odd], next)
 		}
 		isTooDeep := at == deeper && next.Stage == Done && s.Stage == Unknown
 		if next.Stage != Unknown && !isTooDeep && !s.outlives(next) {
@@ -236,11 +236,11 @@ func (r *reading) state() (s Statement) {
 		}
 	}
 	// A "success" next to an operation may describe the response, and not the operation.
-	if s.isReply() && (r.first(sign).Stage > 0 || r.said[in][operation].Stage > 0) {
+	if s.isReply() && (r.outermost(sign).Stage > 0 || r.statements[in][operation].Stage > 0) {
 		s = Statement{}
 	}
 	// A state in any other object counts if the rest of the document only reports that the response succeeded.
-	if other := r.said[other][state]; other.Stage >= Open && (s.Stage == Unknown || s.isReply()) {
+	if other := r.statements[other][state]; other.Stage >= Open && (s.Stage == Unknown || s.isReply()) {
 		s = other
 	}
 	return s
@@ -256,14 +256,14 @@ func (s Statement) outlives(in Statement) bool {
 
 // isReply reports whether s may describe the response rather than the operation, because it is the word "success".
 func (s Statement) isReply() bool {
-	return s.Stage == Done && flattened(s.Raw) == "success"
+	return s.Stage == Done && normalized(s.Raw) == "success"
 }
 
 //go:embed operation.txt
 var operationText string
 
 // A glossary is the content of operation.txt: the stages of words, the rows for members, and the kinds of envelopes.
-// The keys of the maps are spelled as flattened returns them.
+// The keys of the maps are spelled as normalized returns them.
 type glossary struct {
 	word    map[string]Stage
 	members map[string][]row
@@ -301,7 +301,7 @@ var vocabulary = sync.OnceValue(func() *glossary {
 
 // rows returns the rows for members called name. It ignores case, punctuation, and "is" at the start of name.
 func (v *glossary) rows(name string) []row {
-	return v.members[strings.TrimPrefix(flattened(name), "is")]
+	return v.members[strings.TrimPrefix(normalized(name), "is")]
 }
 
 // maxWord is the length of the longest text that may be a word of the vocabulary, in bytes.
@@ -310,7 +310,7 @@ const maxWord = 240
 // stageOf returns the stage that text means. It returns Odd if the vocabulary does not contain text.
 func stageOf(text string) Stage {
 	if len(text) <= maxWord && !strings.ContainsAny(text, "{[") {
-		return cmp.Or(vocabulary().word[flattened(text)], Odd)
+		return cmp.Or(vocabulary().word[normalized(text)], Odd)
 	}
 	return Odd
 }
@@ -318,9 +318,9 @@ func stageOf(text string) Stage {
 // oddWord matches a JSON string that is a single word. Any other string, such as a URL, is a result of the operation.
 var oddWord = words.Pattern(`^"[\pL_-]+"$`)
 
-// isFor reports whether the value raw passes the test of r. stage is the stage that raw means. If the test has no
+// appliesTo reports whether the value raw passes the test of r. stage is the stage that raw means. If the test has no
 // case below, raw passes if it is equal to the test.
-func (r row) isFor(raw string, stage Stage) bool {
+func (r row) appliesTo(raw string, stage Stage) bool {
 	switch r.test {
 	case "any":
 		return true
@@ -329,21 +329,21 @@ func (r row) isFor(raw string, stage Stage) bool {
 	case "unfinished":
 		return stage != Done
 	case "some":
-		isNone := slices.Contains([]string{"none", "noerror", "noerrors"}, flattened(raw))
+		isNone := slices.Contains([]string{"none", "noerror", "noerrors"}, normalized(raw))
 		return hasContent(raw) && !isNone && stage != Done // for example, errorCode may be "OK"
 	case "open":
 		return stage == Open
 	case "failed":
 		return stage == Failed
 	case "odd":
-		isNone := slices.Contains([]string{"neutral", "skipped"}, flattened(raw))
+		isNone := slices.Contains([]string{"neutral", "skipped"}, normalized(raw))
 		return stage == Odd && !isNone && oddWord().MatchString(raw)
 	case "number", "below100", "partly":
 		n, err := strconv.ParseFloat(strings.Trim(raw, `"%`), 64)
 		isBelow := n < 100 && (n > 1 || r.test == "below100") // 1 may mean 100%
 		return err == nil && (isBelow || r.test == "number")
 	}
-	return raw == r.test || r.stage != Done && flattened(raw) == r.test // "False" may mean false, but "true" is no proof of the end
+	return raw == r.test || r.stage != Done && normalized(raw) == r.test // "False" may mean false, but "true" is no proof of the end
 }
 
 // isDoubtful reports whether m casts doubt on a document that seems to be the result of an operation. If the name of
@@ -351,15 +351,15 @@ func (r row) isFor(raw string, stage Stage) bool {
 // if it contains a word for an open or failed state. A string with a slash is not doubtful, because it may be a URL.
 func (m member) isDoubtful() bool {
 	text := m.raw
-	if slices.Contains([]string{"code", "statuscode", "httpcode", "httpstatus", "httpstatuscode"}, flattened(m.name)) {
+	if slices.Contains([]string{"code", "statuscode", "httpcode", "httpstatus", "httpstatuscode"}, normalized(m.name)) {
 		n, err := strconv.Atoi(strings.Trim(text, `"`))
 		return err == nil && n != 0 && n/100 != 2
 	}
 	return text[0] == '"' && !strings.Contains(text, "/") && hasDoubtfulWord(text)
 }
 
-// hasDoubtfulWord reports whether a short text is, or contains, a word for an open or failed state. The word "not" counts
-// as such a word, as in "not done".
+// hasDoubtfulWord reports whether a short text is, or contains, a word for an open or failed state. The word "not"
+// counts as such a word, as in "not done".
 func hasDoubtfulWord(text string) bool {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
 	return len(text) <= maxWord && slices.ContainsFunc(append(parts, text), func(word string) bool {
@@ -372,7 +372,7 @@ func hasDoubtfulWord(text string) bool {
 type member struct {
 	name, path string
 	raw        string // the value as JSON
-	key        string // like path, but each name as flattened returns it, and without "X-", such as ".meta.nextpage"
+	key        string // like path, but each name as normalized returns it, and without "X-", such as ".meta.nextpage"
 	isNear     bool   // the member is at the top level of a page, in the header, or in an object such as .meta
 }
 
@@ -438,8 +438,8 @@ func hasContent(raw string) bool {
 	return !slices.Contains([]string{"null", "false", `""`, "[]"}, strings.Join(strings.Fields(raw), "")) && (err != nil || n != 0)
 }
 
-// flattened returns the letters and digits of s in lower case, so that TIMED_OUT and timedOut are equal.
-func flattened(s string) string {
+// normalized returns the letters and digits of s in lower case, so that TIMED_OUT and timedOut are equal.
+func normalized(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)

@@ -42,7 +42,7 @@ type HTTP struct {
 
 	// Monitor is the kind of the URL that returned the response.
 	Monitor Monitor
-	// Earlier is the last result of [Stated] for earlier responses from followed URLs, or "".
+	// Earlier is the last result of [StateText] for earlier responses from followed URLs, or "".
 	Earlier string
 	// Accepted is true if the followed URL has returned a 202 earlier.
 	Accepted bool

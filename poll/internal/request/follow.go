@@ -98,7 +98,7 @@ func (c *client) headerLink(a *response, kind meaning.Monitor) (l link, problem 
 // followed even if its status is 200, as in ACME, where a request to finalize an order returns a Location (RFC 8555
 // section 7.4).
 func isOpen(a *response) bool {
-	return meaning.Reported(&a.Observation).State.Stage == meaning.Open
+	return meaning.ReportOf(&a.Observation).State.Stage == meaning.Open
 }
 
 // hasProvisioningState reports whether a looks like an Azure resource: the member properties.provisioningState of its

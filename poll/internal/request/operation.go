@@ -191,7 +191,7 @@ func (s *step) observe(ctx context.Context, got *response) {
 // sets that URL as the position of the next attempt.
 func (s *step) observeFollowed(got *response) {
 	// The body of a 202 is not the requested document, so its state does not count.
-	if statement := meaning.Stated(&got.Observation); statement != "" && got.code != http.StatusAccepted {
+	if statement := meaning.StateText(&got.Observation); statement != "" && got.code != http.StatusAccepted {
 		s.Statement = statement
 	}
 	got.Doubt = cmp.Or(s.doubt(got), got.Doubt)

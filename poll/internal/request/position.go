@@ -25,7 +25,7 @@ type Position struct {
 	// Monitor is the kind of the URL At. Accepted is true if At has already responded with a 202.
 	Monitor  meaning.Monitor `json:"monitor,omitempty"`
 	Accepted bool            `json:"accepted,omitempty"`
-	// Statement is the last known state of the operation in a response from a followed URL (see meaning.Stated), or
+	// Statement is the last known state of the operation in a response from a followed URL (see meaning.StateText), or
 	// "".
 	Statement string `json:"statement,omitempty"`
 	// Named is the Location field in the response to the start request, which may be the URL of the operation's
