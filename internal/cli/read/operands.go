@@ -177,8 +177,11 @@ func (p Env) checkCommand(s *Run) error {
 	if err := RefuseNoProgram(s.Operands[:1]); err != nil {
 		return err
 	}
-	return argv.Usagef("%s comes after the command, so it is an argument of the command, not a flag of poll", name).
-		Advise("middle "+word).Hint("poll %s ... -- %s ...", name, program).Hint("if the flag is for %s: poll -- %s ...", program, program)
+	wrong := argv.Usagef("%s comes after the command, so it is an argument of the command, not a flag of poll", name).Advise("middle " + word)
+	if _, missing := exec.LookPath(word); missing != nil && len(s.Typed) > 0 {
+		wrong.Hint("if operand 1 belongs to the value of --%s, quote the whole value", s.Typed[len(s.Typed)-1].Flag.Name)
+	}
+	return wrong.Hint("poll %s ... -- %s ...", name, program).Hint("if the flag is for %s: poll -- %s ...", program, program)
 }
 
 // isValue reports whether the program of the command was probably meant as the value of a flag. This is likely if
