@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll/internal/coach"
 	"github.com/pollcli/poll/status"
 )
 
@@ -132,12 +133,7 @@ func (w *wait) explain(o *Outcome) {
 	case w.held() < needed.For:
 		o.Hints = append(o.Hints, status.Hint{Text: fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(needed.For))})
 	}
-	o.Hints = append(o.Hints, w.coach.Notes(o.Observation.Kind)...)
-	detail, env := w.rules.Detail, status.Environment(o.Observation)
-	if o.Observation.Good() && len(detail) > 0 && status.FirstText(detail, env, "number", "boolean") == "" {
-		why, _, _ := strings.Cut(detail[0].Eval(env).Explain().Lines[0], ", want ")
-		o.Hints = append(o.Hints, status.Hint{Text: "no detail is added to the reason: " + why})
-	}
+	o.Hints = slices.Concat(o.Hints, w.coach.Notes(o.Observation.Kind), coach.MissingDetail(o.Observation, w.rules.Detail))
 	if o.Ending != Failed || o.Verdict.Rule == "" {
 		o.Hints = append(o.Hints, w.coach.Hints()...)
 	}

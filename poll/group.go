@@ -79,8 +79,6 @@ type Summary struct {
 	// the targets and lists for each ending.
 	Targets, Need int
 	Endings       map[Ending]int
-	// Failures are the errors of the first targets or lists that did not succeed, at most three.
-	Failures []error
 	// Attempts is the number of attempts made. An attempt for a list counts once, not once per element.
 	Attempts int
 	Elapsed  time.Duration // time since the group started
@@ -89,10 +87,12 @@ type Summary struct {
 	Hints []status.Hint
 	// Cause is the cause of the caller's context if that context ended the group; otherwise nil.
 	Cause error
+
+	failures []error // the errors of the first targets or lists that did not succeed, at most maxFailures
 }
 
-// Err returns nil if the group reached its goal. Otherwise it returns an error that wraps Ending, Cause and
-// Failures.
+// Err returns nil if the group reached its goal. Otherwise it returns an error that wraps Ending, Cause and the
+// errors of up to three targets or lists that did not succeed.
 func (s Summary) Err() error {
 	if s.Ending == Succeeded {
 		return nil
@@ -114,22 +114,22 @@ func (e *groupError) Error() string {
 	if e.Cause != nil {
 		return fmt.Sprintf("%s; %s: %v", text, e.Ending, e.Cause)
 	}
-	for _, failure := range e.Failures {
+	for _, failure := range e.failures {
 		how := failure.Error()
 		if f, ok := errors.AsType[*Error](failure); ok {
 			how = cmp.Or(f.Outcome.Target, "a target") + " " + f.Outcome.how()
 		}
 		text += "; " + how
 	}
-	if len(e.Failures) == 0 {
+	if len(e.failures) == 0 {
 		text += "; " + string(e.Ending)
 	}
 	return text
 }
 
-// Unwrap returns Ending, Cause (which may be nil) and Failures.
+// Unwrap returns Ending, Cause (which may be nil) and the failures.
 func (e *groupError) Unwrap() []error {
-	return append([]error{e.Ending, e.Cause}, e.Failures...)
+	return append([]error{e.Ending, e.Cause}, e.failures...)
 }
 
 // Run waits for all targets, and returns their outcomes in the order of the targets. The outcomes of list

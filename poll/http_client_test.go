@@ -187,7 +187,8 @@ func TestACopyConfirmsNothingInTheNextRun(t *testing.T) {
 					body := `{"state":"done","jobs":[{"id":"a","state":"done"}]}`
 					return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 				})
-				p := ofJobs(t, poll.Elements{Resumed: true})
+				p := ofJobs(t, poll.Elements{})
+				continued(&p)
 				if p.Probe = (poll.HTTP{URL: "http://a.example.com/", Transport: transport}); test.elements == nil {
 					p.Elements = nil
 				} else {

@@ -22,7 +22,7 @@ import (
 //
 // The wait for a list ends when all known elements have ended. If neither Known nor Expect is set, a second
 // response must then confirm that there are no further elements: it must show the same elements, and its
-// attempt must start at least 5 s later, or be the last attempt before the deadline. A response that may be
+// attempt must start at least 5 s later, or be the last attempt before the deadline of a Poller without Starting. A response that may be
 // incomplete, for example after a redirect to another page, does not count as either response.
 //
 // A response that is unsuccessful or incomplete, or that contains no list, is evaluated as a whole instead of
@@ -48,15 +48,11 @@ type Elements struct {
 	// Past holds the states of elements from an earlier run, by element name; see [Poller.Past]. These elements
 	// are known from the start, before any response shows them.
 	Past map[string]State
-	// Resumed is true if a later run will continue this run. If the number of elements is unknown, the last
-	// attempt before the deadline then does not count as the confirming second response, because the later run
-	// can make another attempt.
-	Resumed bool
 
-	// Narrow returns a probe that requests only the elements with the given keys, the members of Known that
-	// have not ended. It is called each time some elements have ended, unless a start request was sent. If it
-	// returns nil, the remaining elements end with Failed. If Narrow is nil, every attempt uses the Poller's
-	// Probe, which requests all elements.
+	// Narrow is for APIs whose requests name the elements. It returns a probe that requests only the elements
+	// with the given keys, the members of Known that have not ended. It is called each time some elements have
+	// ended, unless a start request was sent. If it returns nil, the remaining elements end with Failed. If
+	// Narrow is nil, every attempt uses the Poller's Probe, which requests all elements.
 	Narrow func(keys []string) Probe
 }
 
@@ -365,7 +361,7 @@ func (l *list) showsAll() bool {
 func (l *list) confirms() bool {
 	end, takes := l.parent.deadline, min(l.parent.median(), l.parent.last.took)
 	wait := max(0, confirmDelay-time.Since(l.parent.Listed))
-	return !l.parent.Listed.IsZero() && (end.IsZero() || l.Resumed || wait+takes < time.Until(end))
+	return !l.parent.Listed.IsZero() && (end.IsZero() || l.parent.p.Starting != nil || wait+takes < time.Until(end))
 }
 
 // listing returns what the list contributes to the plan for the next attempt.

@@ -204,10 +204,10 @@ func TestListEnds(t *testing.T) {
 7s 2 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2", over: 12 * time.Second},
 		{name: "or it is the last before the deadline", lists: []string{"a=done"}, group: poll.Group{Timeout: 3500 * time.Millisecond},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 3450 * time.Millisecond},
-		{name: "but not if a later run goes on", lists: []string{"a=done"}, elements: poll.Elements{Resumed: true}, group: poll.Group{Timeout: 3500 * time.Millisecond},
+		{name: "but not if a later run goes on", lists: []string{"a=done"}, change: continued, group: poll.Group{Timeout: 3500 * time.Millisecond},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
 3.475s 0 jobs ends after 3: timed out: timed out after 3.5s; last: 1 element`, summary: "timed out 1/1"},
-		{name: "which needs one look more", lists: []string{"a=done"}, elements: poll.Elements{Resumed: true, Past: map[string]poll.State{
+		{name: "which needs one look more", lists: []string{"a=done"}, change: continued, elements: poll.Elements{Past: map[string]poll.State{
 			"a": {Ending: poll.Succeeded, Start: time.Unix(0, 0), Elapsed: time.Second},
 		}}, group: poll.Group{Timeout: time.Second}, want: `0s 1 a ends after 0: succeeded: the wait had succeeded before`, summary: "succeeded 1/1"},
 		{name: "and one that shows it for the first time is not enough", lists: []string{"a=run", "a=run", "a=run", "a=done"}, group: poll.Group{Timeout: 3500 * time.Millisecond},
@@ -398,7 +398,8 @@ func TestListInRuns(t *testing.T) {
 		{6575 * time.Millisecond, 10, []string{"a=done", "a=done", ""}}, // the third at 1,575 ms
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			began, lead, p := time.Now(), poll.State{}, ofJobs(t, poll.Elements{Resumed: true}, test.lists...)
+			began, lead, p := time.Now(), poll.State{}, ofJobs(t, poll.Elements{}, test.lists...)
+			continued(&p)
 			past := map[string]poll.State{}
 			for isOver := false; !isOver && time.Since(began) < time.Minute; {
 				p.Elements.Past = maps.Clone(past)
@@ -420,6 +421,9 @@ func TestListInRuns(t *testing.T) {
 		})
 	}
 }
+
+// continued makes p a wait that a later run continues.
+func continued(p *poll.Poller) { p.Starting = func(poll.State) error { return nil } }
 
 // A list whose origin is closed at its deadline ends.
 func TestListHeldBack(t *testing.T) {

@@ -36,7 +36,8 @@ type Poller struct {
 	Schedule backoff.Schedule
 	// Resend determines the wait before the start request (see [HTTP]) is sent again, after it was rejected
 	// because of load or could not be sent. The first start request is sent at once, and Schedule applies after
-	// the first response to a start request. Nil means that Schedule and Throttled apply.
+	// the first response to a start request. Nil means that Schedule and Throttled apply. Set Resend if Schedule
+	// plans for the duration of the operation, as the schedules of package learn do.
 	Resend backoff.Schedule
 	// Throttled determines the wait after a THROTTLED response that does not request a particular wait. Nil
 	// means [backoff.Throttled] of Schedule.
@@ -84,7 +85,8 @@ type Poller struct {
 	// Starting, if not nil, is called before each request that starts the operation, so that its argument can
 	// be saved. If this run ends during the request, a later run must continue from the saved State. If
 	// Starting returns an error, the State could not be saved: the request is not sent, and the run ends with
-	// Failed. Starting may be called on any goroutine, and concurrently for several targets.
+	// Failed. Starting may be called on any goroutine, and concurrently for several targets. Since a later run
+	// can make another attempt, the last attempt of this run does not confirm a list; see [Elements].
 	Starting func(State) error
 
 	// Finalize, if not nil, is called with the outcome of a wait that Succeeded, before its EventEnd. The

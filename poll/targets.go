@@ -114,7 +114,7 @@ func (l *loop) finish(w *wait) {
 	l.unfinished--
 }
 
-// maxFailures is the maximum number of errors in Summary.Failures.
+// maxFailures is the maximum number of errors in Summary.failures.
 const maxFailures = 3
 
 // emitEnd emits the EventEnd of w, which is a target or a list, and updates the score.
@@ -125,8 +125,8 @@ func (l *loop) emitEnd(w *wait, how Ending) {
 	l.Endings[o.Ending]++
 	if o.Ending != Succeeded {
 		l.failed++
-		if len(l.Failures) < maxFailures {
-			l.Failures = append(l.Failures, o.Err())
+		if len(l.failures) < maxFailures {
+			l.failures = append(l.failures, o.Err())
 		}
 	}
 	e := w.event(EventEnd, time.Now())

@@ -43,7 +43,7 @@ func (e *evaluation) detailed(reason string, detail []*expr.Expr) string {
 	if e.detail != nil { // the user has chosen the value
 		types = []string{"number", "boolean"}
 	}
-	if words := FirstText(detail, e.env, types...); words != "" && !strings.Contains(reason, words) {
+	if words := firstText(detail, e.env, types...); words != "" && !strings.Contains(reason, words) {
 		return strings.TrimPrefix(reason+": "+words, ": ")
 	}
 	return reason
@@ -128,10 +128,10 @@ func (e *evaluation) matched(o *Observation, one Result) Verdict {
 	return v
 }
 
-// FirstText returns the first value that is a string, or whose type is one of types, as a single line. It skips
+// firstText returns the first value that is a string, or whose type is one of types, as a single line. It skips
 // blank values. Like words.Excerpt, it drops the prefix of a log line and shortens long values. It returns ""
 // without such a value.
-func FirstText(values []*expr.Expr, env *expr.Env, types ...string) string {
+func firstText(values []*expr.Expr, env *expr.Env, types ...string) string {
 	for _, x := range values {
 		if v := x.Eval(env).Value(); v.Type == "string" || slices.Contains(types, v.Type) {
 			if fields := strings.Fields(v.Text()); len(fields) > 0 {

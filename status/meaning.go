@@ -5,7 +5,9 @@ import (
 )
 
 // A Protocol interprets the responses of one kind of probe, such as HTTP requests or commands. The probe sets the
-// Protocol of each observation that it returns.
+// Protocol of each observation that it returns. Package poll implements the protocols of its own probes, and a
+// custom probe needs no Protocol. Implement one only for responses that have codes of their own, such as those of
+// gRPC.
 type Protocol interface {
 	// Succeeded reports whether o, which has no Failure, is a successful response, such as HTTP 2xx or exit code
 	// 0.
@@ -111,7 +113,8 @@ func (o *Observation) meaning() (m Meaning) {
 	return m
 }
 
-// Always returns a function for the field Default of a [Meaning]. The function always returns v.
+// Always returns a function for the field Default of a [Meaning]. The function always returns v. It is for
+// implementations of [Protocol].
 func Always(v Verdict) func(isNamed bool) Verdict {
 	return func(bool) Verdict { return v }
 }

@@ -187,7 +187,7 @@ func (l *Log) restore(t Target) {
 		}
 		return
 	}
-	p.Elements.Resumed, p.Elements.Past = true, make(map[string]poll.State)
+	p.Elements.Past = make(map[string]poll.State)
 	succeeded := *p.Elements
 	succeeded.Past, succeeded.Known = make(map[string]poll.State), nil
 	keys := p.Elements.Known

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pollcli/poll/poll/internal/meaning"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // addHints adds hints to v, the verdict for o, if the match of a rule or a SUCCESS without a rule may be a mistake.
@@ -91,4 +92,19 @@ func contradictions(o *status.Observation, met status.Result) []status.Hint {
 		return nil
 	}
 	return status.Notes(s.String() + ", but " + condition.String() + " is true anyway")
+}
+
+// MissingDetail returns a note if the successful response o has none of the values of detail, the expressions of
+// [status.Rules.Detail].
+func MissingDetail(o *status.Observation, detail []*expr.Expr) []status.Hint {
+	env := status.Environment(o)
+	isText := func(x *expr.Expr) bool {
+		v := x.Eval(env).Value()
+		return slices.Contains([]string{"string", "number", "boolean"}, v.Type) && strings.TrimSpace(v.Text()) != ""
+	}
+	if !o.Good() || len(detail) == 0 || slices.ContainsFunc(detail, isText) {
+		return nil
+	}
+	why, _, _ := strings.Cut(detail[0].Eval(env).Explain().Lines[0], ", want ")
+	return status.Notes("no detail is added to the reason: " + why)
 }

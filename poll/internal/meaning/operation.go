@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -101,10 +102,10 @@ func (h HTTP) statelessVerdict(o *status.Observation, report Report, isNamed boo
 	return v
 }
 
-// withDetail returns the parameter words, followed by a colon and the document's error message. It prefers a message
+// withDetail returns the parameter text, followed by a colon and the document's error message. It prefers a message
 // next to state, but also searches other members. If the document has no message, withDetail appends the statements
 // in wrong instead.
-func withDetail(o *status.Observation, words string, state Statement, wrong ...Statement) string {
+func withDetail(o *status.Observation, text string, state Statement, wrong ...Statement) string {
 	env := status.Environment(o)
 	around := state.Path[:max(0, strings.LastIndex(state.Path, "."))]
 	names := strings.NewReplacer("STATE", state.Path, "AROUND", around).Replace(besideState + elsewhere)
@@ -113,16 +114,19 @@ func withDetail(o *status.Observation, words string, state Statement, wrong ...S
 		if err != nil { // state.Path contains a name that needs quotes
 			continue
 		}
-		detail := status.FirstText([]*expr.Expr{x}, env)
+		detail := ""
+		if v := x.Eval(env).Value(); v.Type == "string" {
+			detail = words.Excerpt([]byte(strings.Join(strings.Fields(v.Text()), " ")))
+		}
 		isReply := readReport([]byte(detail), nil).State.Stage == Done // the message itself reports success
 		if detail != "" && !isReply {
-			return words + ": " + detail
+			return text + ": " + detail
 		}
 	}
 	for _, s := range wrong {
-		words += ", but " + s.String()
+		text += ", but " + s.String()
 	}
-	return words
+	return text
 }
 
 // These are the paths of members that may hold an error message. The word STATE stands for the path of the state, and
