@@ -324,14 +324,11 @@ func (l *logFace) tick(now time.Time) {
 		l.row(poll.Event{Elapsed: b.at(now)}, "-", clauses(texts...))
 		return
 	}
-	row, what := b.rows[0], "-"
-	if row.checked > 0 {
-		what = string(row.status)
-	}
+	row := b.rows[0]
 	ev := poll.Event{Elapsed: b.age(row, now)}
 	ev.State.Attempts = row.attempt
 	if row.phase == poll.EventWait {
 		ev.State.Attempts-- // row.attempt is the next attempt, but the line describes the previous attempt
 	}
-	l.row(ev, what, clauses(row.progress.words(), row.reason, l.outlookOn(row, now)))
+	l.row(ev, cmp.Or(string(row.status), "-"), clauses(row.progress.words(), row.reason, l.outlookOn(row, now)))
 }

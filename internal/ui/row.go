@@ -56,11 +56,10 @@ func isOpen(e poll.Ending) bool { return e == poll.TimedOut || e == poll.Throttl
 type boardRow struct {
 	n       int // the number of the target, from 1; 0 for a single wait and for a list
 	name    string
-	status  status.Status // the status of the last attempt; after the end, of the outcome
+	status  status.Status // the status of the last attempt that has ended, or None; after the end, of the outcome
 	reason  string        // the reason for the status, on one line
 	pattern string        // the reason with "..." in place of numbers, so that similar targets have the same pattern
 	attempt int           // the number of the attempt that is next, is running or was the last
-	checked int           // the number of the last attempt that has ended, or 0
 	began   time.Duration // when the wait for the target started, since the start of the run
 	limit   time.Duration // the time limit of the target, or 0
 	lasted  time.Duration // how long the last verdict has lasted, if a threshold applies to it; otherwise 0
@@ -85,7 +84,7 @@ type boardRow struct {
 func (r *boardRow) update(ev poll.Event) {
 	r.messages, r.heard = ev.State.Messages, ev.State.Heard
 	if ev.Kind == poll.EventAttempt || ev.Kind == poll.EventMessage {
-		r.status, r.checked = statusOf(ev), attemptOf(ev)
+		r.status = statusOf(ev)
 		r.setReason(reasonOf(ev))
 		if r.lasted = 0; ev.Threshold.Times > 1 || ev.Threshold.For > 0 {
 			r.lasted = ev.At.Sub(ev.State.Since)
@@ -96,7 +95,7 @@ func (r *boardRow) update(ev poll.Event) {
 		r.phase, r.since, r.due, r.held = ev.Kind, ev.At, ev.State.Due, ev.HeldBy
 		r.operation = ev.State.Began
 	}
-	if asked := requestedWait(ev); asked != nil && r.checked == 0 { // from a response in an earlier run
+	if asked := requestedWait(ev); asked != nil && r.status == status.None { // from a response in an earlier run
 		r.setReason(waitWords(asked))
 	}
 }

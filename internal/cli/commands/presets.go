@@ -44,9 +44,7 @@ func showPresets(ctx context.Context, p read.Env, l *argv.Line) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, note := range l.Notes() {
-		fmt.Fprintln(p.Streams.Err, "poll: "+note)
-	}
+	warn(p.Streams, l.Notes()...)
 	return l.Write(ctx, explained(list))
 }
 
