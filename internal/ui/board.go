@@ -57,7 +57,9 @@ func (b *board) update(ev poll.Event) *boardRow {
 		b.timeline.update(ev)
 	}
 	r := b.row(ev)
-	r.attempt = attemptOf(ev)
+	if r.attempt = ev.State.Attempts; ev.Kind == poll.EventWait {
+		r.attempt++ // the next attempt
+	}
 	if ev.Kind != poll.EventEnd {
 		r.update(ev)
 		return r
@@ -194,7 +196,7 @@ func (t *timeline) update(ev poll.Event) {
 	}
 	start := ev.Elapsed - ev.Took
 	t.add(moment{
-		Attempt: attemptOf(ev), At: seconds(start), Status: string(ev.Verdict.Status),
+		Attempt: ev.State.Attempts, At: seconds(start), Status: string(ev.Verdict.Status),
 		Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Wait: seconds(max(0, start-t.ended)),
 	})
 	t.ended = ev.Elapsed

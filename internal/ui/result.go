@@ -68,7 +68,11 @@ func (out Output) Evaluate(o poll.Outcome) Result {
 // body should be printed but was truncated.
 func (out Output) values(obs *status.Observation) ([]expr.Value, error) {
 	isCut := obs.Truncated && (!obs.StdoutOpen || obs.Size > int64(len(obs.Body)))
-	if isCut && obs.Failure == nil && out.printsBody() {
+	printsBody := len(out.Print) == 0
+	if out.JSON {
+		printsBody = !out.PerTarget
+	}
+	if isCut && obs.Failure == nil && printsBody {
 		return nil, fmt.Errorf("its response of %d bytes is longer than the %d that are kept", obs.Size, len(obs.Body))
 	}
 	var values []expr.Value
@@ -80,14 +84,6 @@ func (out Output) values(obs *status.Observation) ([]expr.Value, error) {
 		values = append(values, v)
 	}
 	return values, nil
-}
-
-// printsBody reports whether the output contains the response body.
-func (out Output) printsBody() bool {
-	if out.PerTarget {
-		return len(out.Print) == 0 && !out.JSON
-	}
-	return len(out.Print) == 0 || out.JSON
 }
 
 // Answer returns the output in plain text: the response body byte for byte, or the value of --print followed by a

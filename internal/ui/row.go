@@ -84,7 +84,9 @@ type boardRow struct {
 func (r *boardRow) update(ev poll.Event) {
 	r.messages, r.heard = ev.State.Messages, ev.State.Heard
 	if ev.Kind == poll.EventAttempt || ev.Kind == poll.EventMessage {
-		r.status = statusOf(ev)
+		if r.status = ev.Verdict.Status; r.status == status.Success && !ends(ev) {
+			r.status = status.NotReady // the SUCCESS must repeat or hold longer
+		}
 		r.setReason(reasonOf(ev))
 		if r.lasted = 0; ev.Threshold.Times > 1 || ev.Threshold.For > 0 {
 			r.lasted = ev.At.Sub(ev.State.Since)
@@ -227,14 +229,6 @@ func reasonOf(ev poll.Event) string {
 	return s
 }
 
-// statusOf returns the status of an attempt. A SUCCESS that must repeat or hold longer is shown as NOT_READY.
-func statusOf(ev poll.Event) status.Status {
-	if ev.Verdict.Status == status.Success && !ends(ev) {
-		return status.NotReady
-	}
-	return ev.Verdict.Status
-}
-
 // reasonAtEnd returns the reason for an outcome. If a limit ended the wait, it returns the reason of the last
 // verdict instead, because the closing line already names the limit.
 func reasonAtEnd(o *poll.Outcome) string {
@@ -262,14 +256,6 @@ func requestedWait(ev poll.Event) *status.RetryAfter {
 		return nil
 	}
 	return ev.State.RetryAfter
-}
-
-// attemptOf returns the number of the event's attempt. For an EventWait, that is the next attempt.
-func attemptOf(ev poll.Event) int {
-	if ev.Kind == poll.EventWait {
-		return ev.State.Attempts + 1
-	}
-	return ev.State.Attempts
 }
 
 // timeoutOf returns the time limit of the wait, or 0 if the wait has no limit.
