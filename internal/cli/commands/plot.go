@@ -33,18 +33,12 @@ type series struct {
 // A point is a point of a series, or a position in pixels.
 type point struct{ X, Y float64 }
 
-// text formats v as a label of the axis. It rounds numbers below 10 to two significant digits, and other numbers
-// to whole numbers.
+// text formats v as a label of the axis.
 func (a axis) text(v float64) string {
-	if v < 10 {
-		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64)
-	} else {
-		v = math.Round(v)
-	}
 	if !a.seconds {
 		return strconv.FormatFloat(v, 'g', 6, 64)
 	}
-	d := time.Duration(math.Round(min(v, math.MaxInt64/2e9) * 1e9))
+	d := words.Nanoseconds(v * 1e9)
 	for _, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {
 		if d > 20*unit {
 			d = d.Round(unit)
