@@ -88,23 +88,6 @@ func (h History) List() ([]string, error) {
 // path returns the path of the file for the operation name, which CheckName must accept.
 func (h History) path(name string) string { return filepath.Join(h.Dir, name+extension) }
 
-// Read returns the past runs of the operation name, oldest first. If it skips invalid lines, it also returns a
-// warning. If there is no file for name, it returns no runs.
-func (h History) Read(name string) (records []Record, warnings []string, err error) {
-	text, err := readAll(h.path(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("read history %s: %w", name, err)
-	}
-	records, skipped, reason := parse(text)
-	if skipped > 0 {
-		warnings = append(warnings, fmt.Sprintf("history %s: %s skipped, the first: %v", name, words.Count(skipped, "line"), reason))
-	}
-	return records, warnings, nil
-}
-
 // Append adds the run r to the past runs of the operation name. If the directory does not exist, Append creates it
 // with mode 0700. A new file has mode 0600. If other processes are writing, Append waits for them until ctx is
 // done, and their runs are never lost. If Append fails or is killed, no run except r can be lost.
@@ -269,13 +252,21 @@ type Past struct {
 	Warnings []string   // warnings about lines that were skipped
 }
 
-// Fit reads the past runs of the operation name, and fits a model to them. If it returns an error, p.Model is nil.
+// Fit reads the past runs of the operation name, oldest first, and fits a model to them. If it skips invalid lines,
+// p contains a warning. If there is no file for name, p contains no runs.
 func (h History) Fit(name string, o fit.Options) (p Past, err error) {
-	p.Runs, p.Warnings, err = h.Read(name)
+	text, err := readAll(h.path(name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return p, fmt.Errorf("read history %s: %w", name, err)
+	}
+	records, skipped, reason := parse(text)
+	if p.Runs = records; skipped > 0 {
+		p.Warnings = []string{fmt.Sprintf("history %s: %s skipped, the first: %v", name, words.Count(skipped, "line"), reason)}
+	}
 	var runs []fit.Run
-	for _, r := range p.Runs {
+	for _, r := range records {
 		runs = append(runs, fit.Run{Lo: r.Lo, Hi: r.Hi, Unfinished: !r.Outcome.Finished()})
 	}
 	p.Model, _ = fit.Fit(runs, o)
-	return p, err
+	return p, nil
 }

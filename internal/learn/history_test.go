@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	fit "github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/learn"
 )
 
@@ -37,11 +38,11 @@ func numbers(records []learn.Record) []int {
 // read returns the records of the history name, and reports an error if there is a warning.
 func read(t *testing.T, s learn.History, name string) []learn.Record {
 	t.Helper()
-	records, warnings, err := s.Read(name)
-	if err != nil || len(warnings) > 0 {
-		t.Errorf("Read(%q): warnings %q, error %v", name, warnings, err)
+	past, err := s.Fit(name, fit.Options{})
+	if err != nil || len(past.Warnings) > 0 {
+		t.Errorf("Fit(%q): warnings %q, error %v", name, past.Warnings, err)
 	}
-	return records
+	return past.Runs
 }
 
 func appendRuns(t *testing.T, s learn.History, name string, records ...learn.Record) {
@@ -105,9 +106,9 @@ func TestReadSkipsWhatIsNoRun(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(s.Dir, "x.jsonl"), []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			records, warnings, err := s.Read("x")
-			if have := strings.Join(warnings, "; "); err != nil || len(records) != c.runs || have != c.warning {
-				t.Errorf("Read: %d runs, warnings %q, error %v, want %d runs, %q", len(records), have, err, c.runs, c.warning)
+			past, err := s.Fit("x", fit.Options{})
+			if have := strings.Join(past.Warnings, "; "); err != nil || len(past.Runs) != c.runs || have != c.warning {
+				t.Errorf("Fit: %d runs, warnings %q, error %v, want %d runs, %q", len(past.Runs), have, err, c.runs, c.warning)
 			}
 		})
 	}
@@ -126,8 +127,8 @@ func TestAppendAfterATornLine(t *testing.T) {
 			t.Fatal(err)
 		}
 		appendRuns(t, s, "x", run(3))
-		records, _, err := s.Read("x")
-		if have := numbers(records); err != nil || len(have) == 0 || have[len(have)-1] != 3 {
+		past, err := s.Fit("x", fit.Options{})
+		if have := numbers(past.Runs); err != nil || len(have) == 0 || have[len(have)-1] != 3 {
 			t.Errorf("torn after %d bytes: runs %v, %v, want the last to be 3", torn, have, err)
 		}
 	}
@@ -214,8 +215,8 @@ func TestBadPlaces(t *testing.T) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := dir.Read("x"); err == nil {
-		t.Error("Read of a directory: no error")
+	if _, err := dir.Fit("x", fit.Options{}); err == nil {
+		t.Error("Fit of a directory: no error")
 	}
 	for _, s := range []learn.History{dir, {Dir: filepath.Join(path, "file", "sub")}} {
 		os.WriteFile(filepath.Join(path, "file"), nil, 0o600)
