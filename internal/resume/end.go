@@ -39,17 +39,18 @@ func (l *Log) Observe(ev poll.Event) {
 	case l == nil:
 	case ev.Kind == poll.EventEnd:
 		l.worst = max(l.worst, fateOfTarget(ev.Outcome, ev.State))
-	case isAttempt && (ev.Observation.Start || ev.Observation.Next != "" || ev.State.Sent == ev.State.Attempts):
+	case isAttempt && (ev.Observation.Start || ev.Observation.Next != "" || ev.State.Sent == ev.State.Attempts ||
+		l.endsStreak(ev) || l.isNew(ev)):
 		l.file.write(l.entry(ev))
 		delete(l.open, ev.Target)
-	case isAttempt && l.endsStreak(ev):
-		l.file.write(l.entry(ev))
-	case l.elements == "":
-	case ev.N == 0 && (isAttempt || isWait):
+	case l.elements != "" && ev.N == 0 && (isAttempt || isWait):
 		l.open[ev.Target] = l.entry(ev)
-	case isAttempt && ev.State.Streak == 1 && !ev.State.Status.Ends(): // a new element
-		l.file.write(l.entry(ev))
 	}
+}
+
+// isNew reports whether an attempt found a new element of a list.
+func (l *Log) isNew(ev poll.Event) bool {
+	return l.elements != "" && ev.N > 0 && ev.State.Streak == 1 && !ev.State.Status.Ends()
 }
 
 // endsStreak reports whether an attempt ends a streak in the file. A streak is a series of attempts with the same
