@@ -33,8 +33,8 @@ type board struct {
 // single reports whether the board shows a wait for one target, which is not part of a group.
 func (b *board) single() bool { return b.goal == "" }
 
-// few reports whether there are so few targets that each is shown separately.
-func (b *board) few() bool { return b.size <= mostTold }
+// isFew reports whether there are so few targets that each is shown separately.
+func (b *board) isFew() bool { return b.size <= mostShown }
 
 // at returns the time from the start of the wait to t, or 0 if t is earlier.
 func (b *board) at(t time.Time) time.Duration { return max(0, t.Sub(b.began)) }

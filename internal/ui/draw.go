@@ -22,7 +22,7 @@ const (
 // inTable reports whether the terminal shows several targets as a table with a row for each target.
 func (v *view) inTable() bool {
 	b := v.board
-	return v.cfg.Face == Live && !b.single() && b.few() && b.size <= v.height()-otherLines
+	return v.cfg.Face == Live && !b.single() && b.isFew() && b.size <= v.height()-otherLines
 }
 
 // live returns the status lines, which are redrawn at the bottom of the terminal. For a single target, it returns
@@ -271,8 +271,8 @@ func (c *console) inBackground() bool {
 	return true
 }
 
-// say writes whole lines above the status lines.
-func (c *console) say(text string) {
+// print writes whole lines above the status lines.
+func (c *console) print(text string) {
 	if c.drawn != "" && text != "" {
 		text = eraseLines + text + c.drawn
 	}

@@ -127,20 +127,22 @@ const (
 	nameWidth      = 60 // columns for a name
 )
 
-// The lastWords are the lines that are printed at the end of a wait.
-type lastWords struct {
+// The closingLines are the lines that are printed at the end of a wait.
+type closingLines struct {
 	response []string // the start of the last response
 	details  []string // notes and hints; for several targets also the targets that did not succeed
 	line     string   // the closing line
 }
 
 // lines returns all lines as they appear in a log, with the closing line last.
-func (w lastWords) lines() []string { return append(slices.Concat(w.response, w.details), w.line) }
+func (w closingLines) lines() []string { return append(slices.Concat(w.response, w.details), w.line) }
 
 // fromLine returns all lines with the closing line first, for programs that display only the first line.
-func (w lastWords) fromLine() []string { return slices.Concat([]string{w.line}, w.response, w.details) }
+func (w closingLines) fromLine() []string {
+	return slices.Concat([]string{w.line}, w.response, w.details)
+}
 
-// lastWords returns the lines to print at the last event. It depends on the kind of wait which response and
+// closing returns the lines to print at the last event. It depends on the kind of wait which response and
 // details they include:
 //
 //	                        | response               | details
@@ -148,26 +150,26 @@ func (w lastWords) fromLine() []string { return slices.Concat([]string{w.line}, 
 //	several targets         | none                   | the targets without success, by reason, with hints
 //	a list                  | if the list failed     | the elements without success, by reason, with hints
 //	the end of a slice      | none                   | for a single target, notes and hints
-func (v *view) lastWords(ev poll.Event) lastWords {
+func (v *view) closing(ev poll.Event) closingLines {
 	e := v.end(ev.Outcome, ev.Summary, ev.At)
-	w := v.wordsOf(e)
+	w := v.closingOf(e)
 	switch failed := v.board.failed(); {
 	case e.isSlice:
 		w.response = nil
 	case ev.Outcome == nil && e.Ending != poll.Succeeded:
 		w.details = v.missing()
 		if len(failed) > 0 {
-			w.response = v.wordsOf(endOf(failed[0].outcome)).response
+			w.response = v.closingOf(endOf(failed[0].outcome)).response
 		}
 	}
 	return w
 }
 
-// wordsOf returns the lines to print at the end e of a wait. If a preset evaluates each object of the response
+// closingOf returns the lines to print at the end e of a wait. If a preset evaluates each object of the response
 // separately, the lines do not include the response: the reason names the objects, and the response may contain a
 // Kubernetes Secret.
-func (v *view) wordsOf(e end) lastWords {
-	w := lastWords{details: advice(e.Outcome), line: e.line(v.cfg.Palette)}
+func (v *view) closingOf(e end) closingLines {
+	w := closingLines{details: advice(e.Outcome), line: e.line(v.cfg.Palette)}
 	if e.Ending != poll.Succeeded && e.Observation != nil && len(e.Verdict.Objects) == 0 {
 		w.response = responseLines(e.Observation, v.child == nil)
 	}
@@ -187,7 +189,7 @@ func (v *view) missing() (lines []string) {
 	}
 	others := func(r *boardRow) bool { return r.isLacking() && !r.hasFailed() }
 	for i, lack := range slices.Concat(buckets(b.rows, (*boardRow).hasFailed), buckets(b.rows, others), buckets(b.lists, (*boardRow).isLacking)) {
-		if i >= closingReasons && !b.few() {
+		if i >= closingReasons && !b.isFew() {
 			rest += len(lack)
 			continue
 		}
@@ -216,8 +218,8 @@ func (v *view) bucketWords(lack bucket) string {
 	}
 	var names []string
 	most := closingNames
-	if v.board.few() {
-		most = mostTold
+	if v.board.isFew() {
+		most = mostShown
 	}
 	for _, row := range lack[:min(len(lack), most)] {
 		names = append(names, term.CutFront(oneLine(row.name), nameWidth, v.glyphs.ellipsis))
@@ -246,7 +248,7 @@ func Annotation(getenv func(string) string, what, message string) string {
 func (v *view) annotation(ev poll.Event) string {
 	plain := *v
 	plain.cfg.Palette = term.Palette{}
-	w, what := plain.lastWords(ev), v.cfg.Goal
+	w, what := plain.closing(ev), v.cfg.Goal
 	if w.response = nil; ev.Outcome != nil {
 		what = oneLine(ev.Outcome.Target)
 	}

@@ -134,8 +134,8 @@ func TestGroupLines_bounded(t *testing.T) {
 		if n := strings.Count(have, "\n"); n > 40 {
 			t.Errorf("%s: %d lines for 1000 targets:\n%s", face, n, have)
 		}
-		if n := strings.Count(have, "  ERROR  ") + strings.Count(have, "timed out after"); n != mostTold {
-			t.Errorf("%s: %d failures are told, want %d:\n%s", face, n, mostTold, have)
+		if n := strings.Count(have, "  ERROR  ") + strings.Count(have, "timed out after"); n != mostShown {
+			t.Errorf("%s: %d failures are reported, want %d:\n%s", face, n, mostShown, have)
 		}
 	}
 }
@@ -159,22 +159,22 @@ func TestGroupLines_heartbeat(t *testing.T) {
 	}
 }
 
-// A place that is closed again and again is told of once, and of many places only the first are.
+// A place that is closed again and again is reported once, and of many places only the first are.
 func TestGroupLines_places(t *testing.T) {
 	s, _, err := term.Buffers("")
 	r := New(Config{Streams: s, Face: Lines, Targets: 2, Goal: allOf(2)})
 	began := time.Now()
 	for second := range 75 {
 		at := began.Add(time.Duration(second) * time.Second)
-		for n := range 2 * mostTold {
+		for n := range 2 * mostShown {
 			r.Event(poll.Event{Kind: poll.EventOrigin, At: at, Elapsed: at.Sub(began),
 				Origin: &poll.ClosedOrigin{Name: jobName(n), ClosedUntil: at.Add(2 * time.Second), Reason: "HTTP 429"}})
 		}
 	}
 	r.Close()
 	have := err.String()
-	if n := strings.Count(have, "closed for 2s: HTTP 429"); n != mostTold {
-		t.Errorf("%d lines, want %d:\n%s", n, mostTold, have)
+	if n := strings.Count(have, "closed for 2s: HTTP 429"); n != mostShown {
+		t.Errorf("%d lines, want %d:\n%s", n, mostShown, have)
 	}
 }
 

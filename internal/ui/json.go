@@ -63,7 +63,7 @@ func (v *view) object(row *boardRow, ev poll.Event, found shown) string {
 		goal := jsonEvent{V: 1, Event: string(ev.Kind), Status: all.Status, Ending: all.Ending, Reason: &all.Reason, goalJSON: all.goalJSON,
 			Attempts: &all.Attempts, Elapsed: all.Elapsed, Notes: oneLines("", v.notes)}
 		if ev.Summary.Ending != poll.Succeeded {
-			goal.Error = strings.Join(v.lastWords(ev).fromLine(), "\n")
+			goal.Error = strings.Join(v.closing(ev).fromLine(), "\n")
 		}
 		line = goal
 	default:
@@ -109,7 +109,7 @@ func (v *view) jsonEvent(row *boardRow, ev poll.Event, found shown) jsonEvent {
 		o.setVerdict(e.Verdict, e.status(), e.Reason, e.Observation)
 		o.Notes, o.Objects = append(hintLines("", e.Verdict.Reason, e.Hints), oneLines("", v.notes)...), objectsOf(e.Verdict)
 		if e.Ending != poll.Succeeded {
-			o.Error = strings.Join(v.wordsOf(e).fromLine(), "\n")
+			o.Error = strings.Join(v.closingOf(e).fromLine(), "\n")
 		}
 	}
 	return o

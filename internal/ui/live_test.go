@@ -278,7 +278,7 @@ func TestGroupLive_height(t *testing.T) {
 					r.Event(ev)
 				}
 				r.draw(time.Now())
-				inTable := height-otherLines >= size && size <= mostTold
+				inTable := height-otherLines >= size && size <= mostShown
 				if have := !strings.Contains(m.text(), " done  "); have != inTable {
 					t.Errorf("height %d, %d targets: a table: %v, want %v:\n%s", height, size, have, inTable, m.text())
 				}

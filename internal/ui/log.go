@@ -23,7 +23,7 @@ type logFace struct {
 	con          *console
 	heartbeat    time.Duration // the current maximum time without a line; 0 means no limit
 	maxHeartbeat time.Duration // the maximum of heartbeat, which grows
-	spoke        time.Time     // when the last line was written
+	lastWrite    time.Time     // when the last line was written
 	opened       bool
 	reported     map[string][]string // texts that are reported only once, by kind
 }
@@ -54,7 +54,7 @@ func (l *logFace) event(row *boardRow, ev poll.Event, found shown) {
 			l.write(ownLines(hintLines("note: ", "", o.Verdict.Hints, status.HintNote)))
 		}
 	case isEnd:
-		l.write(ownLines(l.lastWords(ev).lines()))
+		l.write(ownLines(l.closing(ev).lines()))
 	case ev.Kind == poll.EventEnd:
 		l.end(row, ev)
 	case silent:
@@ -100,10 +100,10 @@ func (l *logFace) opening(ev poll.Event) []string {
 }
 
 // isFirst reports whether a text of the given kind should be reported, and remembers the text. It returns false if
-// the text was reported before, or if mostTold texts of that kind were.
+// the text was reported before, or if mostShown texts of that kind were.
 func (l *logFace) isFirst(kind, text string) bool {
 	before := l.reported[kind]
-	if len(before) >= mostTold || slices.Contains(before, text) {
+	if len(before) >= mostShown || slices.Contains(before, text) {
 		return false
 	}
 	l.reported[kind] = append(before, text)
@@ -149,21 +149,21 @@ func (l *logFace) attempt(row *boardRow, ev poll.Event, found shown) {
 
 // isNews reports whether an attempt of a single wait or a list is worth a line in the log. It is if the status or
 // the rule differs from those in the previous line. A change of only the reason or the progress is worth a line at
-// most mostTold times, and never while status lines show it. If several targets are drawn on the terminal, or if
+// most mostShown times, and never while status lines show it. If several targets are drawn on the terminal, or if
 // there are many lists, only problems in reading a list are worth a line.
 func (l *logFace) isNews(row *boardRow, ev poll.Event, found shown) bool {
 	b, isDrawn := l.board, l.cfg.Face == Live
 	switch {
 	case ev.Observation.Stopped():
 		return false // the attempt was stopped; the log reports the end of the wait instead
-	case b.single() && ends(ev) && (len(l.cfg.Show) == 0 || found.words() == ""):
+	case b.single() && endsWait(ev) && (len(l.cfg.Show) == 0 || found.words() == ""):
 		return false // the closing line will contain the same reason
-	case !b.single() && !row.trouble && (isDrawn || len(b.lists) > mostTold):
+	case !b.single() && !row.trouble && (isDrawn || len(b.lists) > mostShown):
 		return false
 	case verdictOf(ev) != row.logged.verdict:
 		return true
 	}
-	return !isDrawn && row.logged.changes < mostTold && textOf(ev, found) != row.logged.text
+	return !isDrawn && row.logged.changes < mostShown && textOf(ev, found) != row.logged.text
 }
 
 // verdictOf returns the status and the rule of an attempt's verdict as one string.
@@ -190,7 +190,7 @@ func (l *logFace) verdict(row *boardRow, ev poll.Event, found shown) {
 	if !isChange || l.cfg.Verbose {
 		return
 	}
-	if logged.changes++; logged.changes == mostTold {
+	if logged.changes++; logged.changes == mostShown {
 		l.row(ev, "note", l.named(row, "the reason changes often: from now on it is shown with the heartbeat"))
 	}
 }
@@ -235,16 +235,16 @@ func (l *logFace) end(row *boardRow, ev poll.Event) {
 		return
 	}
 	failed := row.isMissed()
-	told := failed && l.isFirst("failure", strconv.Itoa(row.n)) || b.few() && l.cfg.Face != None
+	isReported := failed && l.isFirst("failure", strconv.Itoa(row.n)) || b.isFew() && l.cfg.Face != None
 	isKnown := l.cfg.Verbose && byVerdict(o.Ending) && o.Reason == o.Verdict.Reason // the line about the last attempt has already reported it
-	if told && !isKnown && !l.inTable() {
+	if isReported && !isKnown && !l.inTable() {
 		what := string(o.Status)
 		if o.Ending == poll.Cancelled || what == "" {
 			what = meaningOf(o.Ending).state
 		}
 		l.row(ev, what, l.named(row, oneLine(o.Reason)))
 	}
-	if told && failed && len(l.reported["failure"]) == mostTold && !b.few() {
+	if isReported && failed && len(l.reported["failure"]) == mostShown && !b.isFew() {
 		l.row(poll.Event{Elapsed: ev.Elapsed}, "note", "further failures are only counted, until the end")
 	}
 }
@@ -295,7 +295,7 @@ func (l *logFace) row(ev poll.Event, what, text string) {
 // and None.
 func (l *logFace) note(notes ...string) {
 	if l.cfg.Face != JSON && l.cfg.Face != None && !l.con.inBackground() {
-		l.con.say(l.fit(ownLines(oneLines("note: ", notes))))
+		l.con.print(l.fit(ownLines(oneLines("note: ", notes))))
 	}
 }
 
@@ -304,8 +304,8 @@ func (l *logFace) write(text string) {
 	if text == "" || l.con.inBackground() {
 		return
 	}
-	l.spoke = time.Now()
-	l.con.say(l.fit(text))
+	l.lastWrite = time.Now()
+	l.con.print(l.fit(text))
 }
 
 // tick writes the heartbeat. For a single wait, it repeats the last verdict and shows the next step. For several

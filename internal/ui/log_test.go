@@ -28,7 +28,7 @@ func show(events []poll.Event, cfg Config) string {
 	return err.String()
 }
 
-// Every recording is told in lines, and every face has a recording more.
+// Every recording is shown in lines, and every face has a recording more.
 func TestFaces_golden(t *testing.T) {
 	until := []string{`.state=="done"`}
 	for file, cfg := range map[string]Config{
@@ -142,8 +142,8 @@ func TestLines_twoHours(t *testing.T) {
 		if len(have) >= 100 {
 			t.Errorf("%d lines, want fewer than 100", len(have))
 		}
-		if before := slices.IndexFunc(have, isNote); before != 2+mostTold { // the opening, the first reason and its changes
-			t.Errorf("the note is line %d, want %d", before, 2+mostTold)
+		if before := slices.IndexFunc(have, isNote); before != 2+mostShown { // the opening, the first reason and its changes
+			t.Errorf("the note is line %d, want %d", before, 2+mostShown)
 		}
 		for i := 1; i < len(have); i++ {
 			if gap := have[i].at - have[i-1].at; gap > 5*time.Minute {
@@ -184,16 +184,16 @@ func TestSay(t *testing.T) {
 	for face, want := range map[Face]string{Lines: words, Live: words, None: "", JSON: `"notes":["before","meanwhile \\x1b[31m"]`} {
 		s, out, err := term.Buffers("")
 		r := New(Config{Streams: s, Face: face})
-		r.Say("before")
+		r.Note("before")
 		r.Event(events[0])
-		r.Say("meanwhile \x1b[31m")
+		r.Note("meanwhile \x1b[31m")
 		r.Event(events[len(events)-1])
 		if face == JSON {
 			if e := r.WriteResult(Output{JSON: true}.Evaluate(*events[len(events)-1].Outcome), 0); e != nil || !strings.Contains(out.String(), want) {
 				t.Errorf("no %s in %s: %v", want, out, e)
 			}
 		}
-		r.Say("too late")
+		r.Note("too late")
 		r.Close()
 		have := escapes.ReplaceAllString(err.String(), "")
 		if strings.Count(have, "meanwhile") != min(1, len(want)) || strings.Contains(have, "too late") {

@@ -84,7 +84,7 @@ func mayShowProgress(o *status.Observation) bool {
 // and has no progress, the row keeps its progress.
 func (v *view) read(row *boardRow, ev poll.Event) shown {
 	isList := row != nil && row.n == 0 && !v.board.single()
-	isShown := v.board.few() || v.cfg.Verbose || v.cfg.Face == JSON
+	isShown := v.board.isFew() || v.cfg.Verbose || v.cfg.Face == JSON
 	if ev.Kind != poll.EventAttempt && ev.Kind != poll.EventMessage || v.cfg.Face == None || isList || !isShown {
 		return shown{}
 	}

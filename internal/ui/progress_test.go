@@ -95,11 +95,11 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// Programs are told of the progress of each of many targets.
+// Programs receive the progress of each of many targets.
 func TestShow_many(t *testing.T) {
 	ev := newRecording(jobURL, 0, 0).attempt(notReady("x"), httpAnswer(200, `{"progress":50}`)).last
 	ev.N = 1
-	if have := show([]poll.Event{ev}, Config{Face: JSON, Targets: 2 * mostTold, Goal: "all"}); !strings.Contains(have, `"progress":0.5`) {
+	if have := show([]poll.Event{ev}, Config{Face: JSON, Targets: 2 * mostShown, Goal: "all"}); !strings.Contains(have, `"progress":0.5`) {
 		t.Errorf("have %s", have)
 	}
 }

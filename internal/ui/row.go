@@ -84,7 +84,7 @@ type boardRow struct {
 func (r *boardRow) update(ev poll.Event) {
 	r.messages, r.heard = ev.State.Messages, ev.State.Heard
 	if ev.Kind == poll.EventAttempt || ev.Kind == poll.EventMessage {
-		if r.status = ev.Verdict.Status; r.status == status.Success && !ends(ev) {
+		if r.status = ev.Verdict.Status; r.status == status.Success && !endsWait(ev) {
 			r.status = status.NotReady // the SUCCESS must repeat or hold longer
 		}
 		r.setReason(reasonOf(ev))
@@ -238,8 +238,8 @@ func reasonAtEnd(o *poll.Outcome) string {
 	return o.Reason
 }
 
-// ends reports whether an attempt's verdict ends its wait.
-func ends(ev poll.Event) bool {
+// endsWait reports whether an attempt's verdict ends its wait.
+func endsWait(ev poll.Event) bool {
 	held := ev.At.Add(-ev.Took).Sub(ev.State.Since) // how long the verdict had held when the attempt started
 	return ev.Verdict.Status.Ends() && ev.State.Streak >= ev.Threshold.Times && max(0, held) >= ev.Threshold.For
 }

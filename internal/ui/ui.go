@@ -76,12 +76,12 @@ func (r *Reporter) Event(ev poll.Event) {
 		return
 	}
 	if r.con.inBackground(); r.child != nil && ev.Kind == poll.EventAttempt {
-		r.con.say(r.child.Rest()) // the command's last line, which has no newline
+		r.con.print(r.child.Rest()) // the command's last line, which has no newline
 	}
 	row := r.board.update(ev)
 	r.newest = ev
 	if r.cfg.Face != JSON && r.board.isEnd(ev) && !r.succeeded(ev) {
-		r.con.say(r.annotation(ev))
+		r.con.print(r.annotation(ev))
 	}
 	r.show(row, ev)
 	r.rearm()
@@ -92,9 +92,9 @@ func (r *Reporter) show(row *boardRow, ev poll.Event) {
 	found := r.read(row, ev)
 	switch {
 	case r.cfg.Face == JSON:
-		r.con.say(r.object(row, ev, found))
+		r.con.print(r.object(row, ev, found))
 	case r.cfg.Face == Live && r.board.isEnd(ev):
-		r.con.finish(r.last(ev.At) + r.fit(ownLines(r.lastWords(ev).lines())))
+		r.con.finish(r.last(ev.At) + r.fit(ownLines(r.closing(ev).lines())))
 	default:
 		r.log.event(row, ev, found)
 		if now := time.Now(); r.cfg.Face == Live && now.Sub(r.drew) >= redraw {
@@ -114,9 +114,9 @@ func (r *Reporter) draw(now time.Time) {
 	}
 }
 
-// Say reports a note immediately, or together with the opening line before the first event. The face JSON adds the
+// Note reports a note immediately, or together with the opening line before the first event. The face JSON adds the
 // note to its last event instead.
-func (r *Reporter) Say(note string) {
+func (r *Reporter) Note(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.notes = append(r.notes, note)
@@ -132,10 +132,10 @@ func (r *Reporter) AfterEnd(note string) {
 	defer r.mu.Unlock()
 	lines := []string{"note: " + term.Line(note)}
 	if r.board.isEnd(r.newest) && (r.cfg.Face != None || !r.succeeded(r.newest)) { // the run may have ended before the first event
-		lines = append(lines, r.lastWords(r.newest).line)
+		lines = append(lines, r.closing(r.newest).line)
 	}
 	if r.cfg.Face != JSON {
-		r.con.say(r.fit(ownLines(lines)))
+		r.con.print(r.fit(ownLines(lines)))
 	}
 }
 
@@ -162,7 +162,7 @@ func (s stderr) Write(p []byte) (int, error) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
 	if s.r.con.inBackground(); !s.r.closed {
-		s.r.con.say(s.r.child.Add(p))
+		s.r.con.print(s.r.child.Add(p))
 	}
 	return len(p), nil
 }
@@ -172,7 +172,7 @@ func (r *Reporter) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.child != nil {
-		r.con.say(r.child.Rest())
+		r.con.print(r.child.Rest())
 	}
 	r.con.inBackground()
 	r.con.finish("")
@@ -185,7 +185,7 @@ func (r *Reporter) rearm() {
 	case r.cfg.Face == Live:
 		r.timer.Reset(redraw - time.Since(r.drew))
 	case r.cfg.Face == Lines && r.log.heartbeat > 0:
-		r.timer.Reset(time.Until(r.log.spoke.Add(r.log.heartbeat)))
+		r.timer.Reset(time.Until(r.log.lastWrite.Add(r.log.heartbeat)))
 	}
 }
 
@@ -200,7 +200,7 @@ func (r *Reporter) tick() {
 		return
 	case r.cfg.Face == Live:
 		r.draw(now)
-	case now.Sub(r.log.spoke) >= r.log.heartbeat:
+	case now.Sub(r.log.lastWrite) >= r.log.heartbeat:
 		r.log.tick(now)
 	}
 	r.rearm()

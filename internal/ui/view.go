@@ -116,7 +116,7 @@ type view struct {
 	cfg    Config
 	board  *board
 	glyphs glyphs
-	notes  []string    // the notes that Say has received so far
+	notes  []string    // the notes that Note has received so far
 	child  *term.Lines // the stderr of a command; nil if it is not shown
 }
 
@@ -206,8 +206,8 @@ func done(f Forecast, age time.Duration) float64 {
 	return min(max(f.Done(f.Age(age)), 0), 1)
 }
 
-// mostTold limits how many targets, lists, failures, origins or changes of a reason are shown separately.
-const mostTold = 20
+// mostShown limits how many targets, lists, failures, origins or changes of a reason are shown separately.
+const mostShown = 20
 
 // oneLine returns untrusted text in a form that is safe to show as part of a line, cut to a maximum width.
 func oneLine(s string) string {

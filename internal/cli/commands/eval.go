@@ -186,10 +186,10 @@ func (q *evaluation) evaluate() (out string, code run.ExitCode) {
 		out, code = r.Tri.String()+"\n", map[expr.Tri]run.ExitCode{expr.False: exitFalse, expr.Unknown: exitUnknown}[r.Tri]
 		why := r.Explain()
 		near, others := why.Hints()
-		q.say("", why.Lines...)
-		q.say("note: ", why.Notes...)
-		q.say("hint: ", near...)
-		q.say("hint: ", others...)
+		q.printLines("", why.Lines...)
+		q.printLines("note: ", why.Notes...)
+		q.printLines("hint: ", near...)
+		q.printLines("hint: ", others...)
 	}
 	if q.value == nil {
 		return out, code
@@ -201,12 +201,12 @@ func (q *evaluation) evaluate() (out string, code run.ExitCode) {
 	case v.Type == "missing":
 		none = exitFalse
 	}
-	q.say("poll: ", v.Reason)
+	q.printLines("poll: ", v.Reason)
 	return out, cmp.Or(code, none)
 }
 
-// say prints up to five of the lines to stderr, each with prefix.
-func (q *evaluation) say(prefix string, lines ...string) {
+// printLines prints up to five of the lines to stderr, each with prefix.
+func (q *evaluation) printLines(prefix string, lines ...string) {
 	const most = 5
 	for _, line := range lines[:min(most, len(lines))] {
 		fmt.Fprintln(q.process.Streams.Err, prefix+term.Line(line))
@@ -285,11 +285,11 @@ func (q *evaluation) classify() (out string, code run.ExitCode) {
 		count[v.Status]++
 	}
 	slices.Sort(hints[status.HintNote])
-	q.say("", q.Notes()...)
-	q.say("hint: ", hints[status.HintCorrection]...)
-	q.say("note: ", slices.Compact(hints[status.HintNote])...)
+	q.printLines("", q.Notes()...)
+	q.printLines("hint: ", hints[status.HintCorrection]...)
+	q.printLines("note: ", slices.Compact(hints[status.HintNote])...)
 	if q.Each != "" {
-		q.say("", words.Count(len(all), "element")+": "+words.Counts(count, status.Success, status.Error, status.Throttled, status.NotReady))
+		q.printLines("", words.Count(len(all), "element")+": "+words.Counts(count, status.Success, status.Error, status.Throttled, status.NotReady))
 	}
 	switch {
 	case count[status.Error] > 0:

@@ -80,11 +80,11 @@ func (w *wait) run(ctx context.Context, targets []*read.Target) (ending, error) 
 			}
 			for _, note := range goal.Hints {
 				if w.spec.HTTP.Next == "" {
-					w.reporter.Say(note.Text + ": --next EXPR reads the next page, --expect N is the number of elements that are enough, --next none if this page is all")
+					w.reporter.Note(note.Text + ": --next EXPR reads the next page, --expect N is the number of elements that are enough, --next none if this page is all")
 				}
 			}
 			for _, warning := range w.learns[0].Warnings() { // w.learns[0] records a whole list
-				w.reporter.Say(warning)
+				w.reporter.Note(warning)
 			}
 		}
 		w.reporter.Event(event)
@@ -121,7 +121,7 @@ func (w *wait) finalize(o poll.Outcome) poll.Outcome {
 // noticeLong returns a timer that prints a note once, when a command has run for longCommand.
 func noticeLong(reporter *ui.Reporter) *time.Timer {
 	return time.AfterFunc(longCommand, sync.OnceFunc(func() {
-		reporter.Say("the command has run for 10 s: its output is evaluated when it ends; --stream evaluates each line as it comes, and --attempt-timeout ends it sooner")
+		reporter.Note("the command has run for 10 s: its output is evaluated when it ends; --stream evaluates each line as it comes, and --attempt-timeout ends it sooner")
 	}))
 }
 
@@ -129,7 +129,7 @@ func noticeLong(reporter *ui.Reporter) *time.Timer {
 // evaluated when it ends, so the function prints a note about the first such response.
 func noticeStream(reporter *ui.Reporter) func(*http.Response) {
 	say := sync.OnceFunc(func() {
-		reporter.Say("the response is a stream of events, and is evaluated when it ends: --stream evaluates each event as it comes")
+		reporter.Note("the response is a stream of events, and is evaluated when it ends: --stream evaluates each event as it comes")
 	})
 	return func(r *http.Response) {
 		if strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream") {

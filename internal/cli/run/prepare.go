@@ -176,11 +176,11 @@ func (w *wait) open(targets []*read.Target) (err error) {
 	switch {
 	case s.Slice == 0 || continues == "":
 	case w.report.Face == ui.JSON: // --progress json reports the note at the end
-		w.reporter.Say(continues)
+		w.reporter.Note(continues)
 	default: // print the note even with --quiet
 		fmt.Fprintf(w.process.Streams.Err, "poll: %s\n", continues)
 	}
-	if w.share, err = openShare(s, targets, w.reporter.Say); err != nil {
+	if w.share, err = openShare(s, targets, w.reporter.Note); err != nil {
 		w.close(resume.Kept)
 		return err
 	}
