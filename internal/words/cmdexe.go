@@ -3,7 +3,6 @@ package words
 import (
 	"errors"
 	"os"
-	"slices"
 	"strings"
 )
 
@@ -20,9 +19,6 @@ var (
 	// errLong is the error for a command line that cmd.exe would truncate.
 	errLong = errors.New("the arguments are longer than cmd.exe reads")
 )
-
-// unfit reports whether arg cannot be passed to a batch file.
-func unfit(arg string) bool { return strings.ContainsAny(arg, "\"\r\n\x00") }
 
 // CommandLine returns the program to start for the file at path on Windows, and its command line. path is the file
 // that Windows has found for the command, and args[0] is the name of the program.
@@ -41,7 +37,7 @@ func CommandLine(path string, args []string) (program, line string, err error) {
 	case strings.HasSuffix(name, ".bat"), strings.HasSuffix(name, ".cmd"):
 		// COMSPEC is ignored: it may name another interpreter with other quoting rules.
 		program, line = os.Getenv("SystemRoot")+`\System32\cmd.exe`, batchLine(path, args[1:])
-		if slices.ContainsFunc(args[1:], unfit) {
+		if strings.ContainsAny(strings.Join(args[1:], ""), "\"\r\n\x00") {
 			err = errUnfit
 		}
 	default:
@@ -64,30 +60,30 @@ func baseName(path string) string {
 // marks, because cmd.exe removes the first and the last quotation mark.
 func scriptLine(args []string) string {
 	for i, arg := range args {
-		at := scriptFlag(arg)
-		if at < 0 {
+		at := scriptFlag().FindStringIndex(arg)
+		if at == nil {
 			continue
 		}
 		before := strings.Join(append([]string{"cmd.exe"}, args[:i]...), " ")
 		words := args[i+1:]
-		if rest := arg[at+2:]; rest != "" { // as in /cdir
+		if rest := arg[at[1]:]; rest != "" { // as in /cdir
 			words = append([]string{rest}, words...)
 		}
-		return before + " " + arg[:at+2] + ` "` + script(words) + `"`
+		return before + " " + arg[:at[1]] + ` "` + script(words) + `"`
 	}
 	return ""
 }
 
-// scriptFlag returns the index of the first /c or /k in arg, or -1. Other flags may precede it, as in /d/c.
-// cmd.exe treats /r like /c.
-func scriptFlag(arg string) int {
-	for i := range max(len(arg)-1, 0) {
-		if arg[i] == '/' && strings.IndexByte("cCkKrR", arg[i+1]) >= 0 {
-			return i
-		}
-	}
-	return -1
-}
+var (
+	// scriptFlag matches a flag that the script follows. Other flags may precede it, as in /d/c. cmd.exe treats /r like
+	// /c.
+	scriptFlag = Pattern(`/[cCkKrR]`)
+	// operator matches a word that starts with an operator that separates commands, or with a redirection, which a
+	// digit may precede.
+	operator = Pattern(`^(?:[&|]|[0-9]?[<>])`)
+	// plainArg matches an argument that has no special meaning for cmd.exe and does not end with a backslash.
+	plainArg = Pattern(`^[-#$*+./:?@\\\w]*[-#$*+./:?@\w]$`)
+)
 
 // script joins words with spaces. A single word is a complete script, and is returned unchanged. In a script of
 // several words, script puts quotation marks around a word that cmd.exe would split, unless the word contains
@@ -98,7 +94,7 @@ func script(words []string) string {
 	}
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		if word == "" || strings.ContainsAny(word, " \t&|<>") && !strings.Contains(word, `"`) && !isOperator(word) {
+		if word == "" || strings.ContainsAny(word, " \t&|<>") && !strings.Contains(word, `"`) && !operator().MatchString(word) {
 			word = `"` + word + `"`
 		}
 		quoted[i] = word
@@ -106,43 +102,26 @@ func script(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// isOperator reports whether word starts with an operator that separates commands, or with a redirection, which a
-// digit may precede. word must not be empty.
-func isOperator(word string) bool {
-	redirection := strings.TrimLeft(word[:1], "0123456789") + word[1:]
-	return strings.ContainsRune("&|", rune(word[0])) || strings.HasPrefix(redirection, "<") || strings.HasPrefix(redirection, ">")
-}
-
 // batchLine returns a command line for cmd.exe that runs the batch file at path. cmd.exe neither runs nor expands
 // any part of the arguments. The flags disable settings of the user: commands that run first (AutoRun), and the
 // expansion of exclamation marks.
 func batchLine(path string, args []string) string {
-	var b strings.Builder
-	b.WriteString(`cmd.exe /e:ON /v:OFF /d /c ""`)
-	b.WriteString(withoutVariables(strings.TrimRight(path, ". ")))
-	b.WriteByte('"')
+	line := `cmd.exe /e:ON /v:OFF /d /c ""` + withoutVariables(strings.TrimRight(path, ". ")) + `"`
 	for _, arg := range args {
-		b.WriteByte(' ')
-		b.WriteString(batchArg(arg))
+		line += " " + batchArg(arg)
 	}
-	b.WriteByte('"')
-	return b.String()
+	return line + `"`
 }
 
 // batchArg quotes an argument of a batch file for cmd.exe. The quoting also suits the C runtime of a program to
 // which the batch file passes the argument: backslashes before the last quotation mark are doubled, because the C
 // runtime halves them. Inside quotation marks, only the percent sign has a special meaning for cmd.exe.
 func batchArg(arg string) string {
-	if arg != "" && !strings.ContainsFunc(arg, needsQuotes) && !strings.HasSuffix(arg, `\`) {
+	if plainArg().MatchString(arg) {
 		return arg
 	}
 	backslashes := arg[len(strings.TrimRight(arg, `\`)):]
 	return `"` + withoutVariables(arg) + backslashes + `"`
-}
-
-// needsQuotes reports whether r may have a special meaning for cmd.exe.
-func needsQuotes(r rune) bool {
-	return !strings.ContainsRune("#$*+-./:?@\\_", r) && !(r >= '0' && r <= '9') && !(r >= 'A' && r <= 'Z') && !(r >= 'a' && r <= 'z')
 }
 
 // withoutVariables changes text so that cmd.exe expands no variables. A command line has no escape for a percent
