@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // text returns the source of n. For a dot that is not in the source, it returns ".".
@@ -315,21 +317,16 @@ func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 	case v.kind != kindString:
 		return v, needsText
 	case n.name == "ascii_downcase":
-		return text(mapLetters(v.str, 'A', 'Z', 'a'-'A')), ""
+		return text(upperLetters().ReplaceAllStringFunc(v.str, strings.ToLower)), ""
 	case n.name == "ascii_upcase":
-		return text(mapLetters(v.str, 'a', 'z', 'A'-'a')), ""
+		return text(lowerLetters().ReplaceAllStringFunc(v.str, strings.ToUpper)), ""
 	case isJSON(v.str):
 		return parseValue(v.str), ""
 	}
 	return v, "needs JSON text"
 }
 
-// mapLetters returns s with each character from first to last moved by the offset by.
-func mapLetters(s string, first, last, by rune) string {
-	return strings.Map(func(r rune) rune {
-		if first <= r && r <= last {
-			return r + by
-		}
-		return r
-	}, s)
-}
+// upperLetters matches the letters that ascii_downcase changes, and lowerLetters matches the letters that
+// ascii_upcase changes.
+var upperLetters = words.Pattern(`[A-Z]+`)
+var lowerLetters = words.Pattern(`[a-z]+`)

@@ -270,20 +270,19 @@ func (p *parser) brackets() step {
 // modifiers are the gjson modifiers that an expression may use, because they are known to be harmless.
 const modifiers = " reverse this flatten join valid keys values tostr fromstr group "
 
+// modifierSource matches a modifier, with its argument if the argument may be a JSON object.
+var modifierSource = words.Pattern(`^@[\pL\pNd_]*(?::[^}]*\})?`)
+
 // modifier parses @name and its optional argument, a JSON object after a colon. It returns the source of both
 // without the @.
 func (p *parser) modifier() string {
 	from := p.pos
-	name := p.word(from + 1)
-	p.pos += len("@" + name)
+	source := p.match(modifierSource)[len("@"):]
+	name, argument, hasArgument := strings.Cut(source, ":")
 	p.rejectIf(!isOneOf(name, modifiers), "modifier", name, from)
-	if p.at(p.pos) == ':' {
-		argument := p.pos + 1
-		end := max(argument, strings.IndexByte(p.src[p.pos:], '}')+p.pos+1)
-		p.rejectIf(!isJSON(p.src[argument:end]), "modifier", name, argument)
-		p.pos = end
-	}
-	return p.src[from+1 : p.pos]
+	isWrong := p.at(p.pos) == ':' || hasArgument && !isJSON(argument)
+	p.rejectIf(isWrong, "modifier", name, from+len("@:"+name))
+	return source
 }
 
 // A query is the condition in #(...), with the rules of gjson. As in gjson, the number 3 equals the string "3".
