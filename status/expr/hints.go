@@ -19,12 +19,14 @@ var hintText string
 
 // A row of hints.txt contains a message and a hint for the texts that match a pattern.
 type row struct {
+	part          string                // every text that matches contains it
 	pattern       func() *regexp.Regexp // compiled when it is first used
 	message, hint string
 }
 
 // rows returns the rows of hints.txt by the name in their first cells. The name states which texts the row is for,
-// such as "whole" for the source of an expression.
+// such as "whole" for the source of an expression. After the name and "with", the cell may have a part of every text
+// that matches, so that the pattern is not compiled for other texts.
 var rows = sync.OnceValue(func() map[string][]row {
 	rows := make(map[string][]row)
 	for line := range strings.Lines(hintText) {
@@ -33,7 +35,8 @@ var rows = sync.OnceValue(func() map[string][]row {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		if !strings.HasPrefix(line, "#") && cells[1] != "" {
-			rows[cells[0]] = append(rows[cells[0]], row{words.Pattern(cells[1]), cells[2], cells[3]})
+			name, part, _ := strings.Cut(cells[0], " with ")
+			rows[name] = append(rows[name], row{part, words.Pattern(cells[1]), cells[2], cells[3]})
 		}
 	}
 	return rows
@@ -43,6 +46,9 @@ var rows = sync.OnceValue(func() map[string][]row {
 // returns the message and the hint of the row, and whether there is such a row.
 func findRow(about, text string) (message, hint string, found bool) {
 	for _, row := range rows()[about] {
+		if !strings.Contains(text, row.part) {
+			continue
+		}
 		if m := row.pattern().FindStringSubmatchIndex(text); m != nil {
 			expand := func(cell string) string {
 				cell = strings.NewReplacer("$_", "\x00", "$<", "\x01", "$>", "\x02").Replace(cell)
