@@ -57,6 +57,37 @@ func (w *wait) ending(now time.Time) Ending {
 	return w.endingOf(w.stopped(), now)
 }
 
+// endingOf returns the ending of the wait after an attempt, or "" if the wait continues. The argument stopped
+// is the ending caused by the caller, the group's goal or a closed origin, or "". If several endings apply,
+// endingOf returns the first one in this order: the ending by the verdict, stopped, ThrottledTooLong,
+// AttemptsExhausted, TimedOut.
+func (w *wait) endingOf(stopped Ending, now time.Time) Ending {
+	switch how := cmp.Or(w.endingByVerdict(), stopped); {
+	case how != "":
+		return how
+	case w.hintTooLong(now):
+		return ThrottledTooLong
+	case w.p.MaxAttempts > 0 && w.Attempts >= w.p.MaxAttempts:
+		return AttemptsExhausted
+	case !w.deadline.IsZero() && w.deadline.Sub(now) < minReserve:
+		return TimedOut
+	}
+	return ""
+}
+
+// endingByVerdict returns Succeeded or Failed if the last verdict ends the wait, and "" otherwise.
+func (w *wait) endingByVerdict() Ending {
+	switch {
+	case !w.decided():
+		return ""
+	case w.Status == status.Error:
+		return Failed
+	case w.Status == status.Success:
+		return Succeeded
+	}
+	return ""
+}
+
 // endingOfPast returns the ending of a resumed wait that needs or allows no further attempt, and "" for any
 // other wait. Such a wait ended in an earlier run, may have started its operation without receiving a response,
 // or has used up MaxAttempts.

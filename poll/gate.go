@@ -187,21 +187,6 @@ func newPaced(w *wait) *paced {
 	return p
 }
 
-// noteClosed handles an observation o of an attempt that stopped because an origin is closed. If the origin
-// stays closed until after the deadline, all targets of the wait end. Otherwise noteClosed makes the time until
-// the origin opens the RetryAfter of o.
-func (w *wait) noteClosed(o *status.Observation) {
-	if !o.Stopped() {
-		return
-	}
-	e, ok := o.Failure.Err.(*throttledError)
-	if ok && w.isDeadline(time.Now().Add(e.wait)) {
-		w.endClosed(o.Failure.Reason)
-	} else if ok {
-		o.RetryAfter = &status.RetryAfter{Wait: e.wait, Source: e.Error()}
-	}
-}
-
 // Wait waits until a request may be sent to origin. It returns immediately for the first request to the
 // attempt's own origin.
 //

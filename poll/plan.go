@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"cmp"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -226,37 +225,6 @@ func (w *wait) measure(took time.Duration, c *conclusion) {
 	default:
 		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // at least 1, because 0 marks an unused entry
 	}
-}
-
-// endingOf returns the ending of the wait after an attempt, or "" if the wait continues. The argument stopped
-// is the ending caused by the caller, the group's goal or a closed origin, or "". If several endings apply,
-// endingOf returns the first one in this order: the ending by the verdict, stopped, ThrottledTooLong,
-// AttemptsExhausted, TimedOut.
-func (w *wait) endingOf(stopped Ending, now time.Time) Ending {
-	switch how := cmp.Or(w.endingByVerdict(), stopped); {
-	case how != "":
-		return how
-	case w.hintTooLong(now):
-		return ThrottledTooLong
-	case w.p.MaxAttempts > 0 && w.Attempts >= w.p.MaxAttempts:
-		return AttemptsExhausted
-	case !w.deadline.IsZero() && w.deadline.Sub(now) < minReserve:
-		return TimedOut
-	}
-	return ""
-}
-
-// endingByVerdict returns Succeeded or Failed if the last verdict ends the wait, and "" otherwise.
-func (w *wait) endingByVerdict() Ending {
-	switch {
-	case !w.decided():
-		return ""
-	case w.Status == status.Error:
-		return Failed
-	case w.Status == status.Success:
-		return Succeeded
-	}
-	return ""
 }
 
 // decided reports whether the last verdict ends the wait: it is SUCCESS or ERROR, and has reached its
