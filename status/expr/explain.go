@@ -24,14 +24,9 @@ func (x explainer) withEvaluator(e *evaluator) explainer {
 	return x
 }
 
-// addLine adds a line to the explanation.
-func (x explainer) addLine(line string) {
-	x.why.Lines = append(x.why.Lines, words.OneLine(x.prefix+line))
-}
-
-// addNote adds a note to the explanation.
-func (x explainer) addNote(note string) {
-	x.why.Notes = append(x.why.Notes, words.OneLine(x.prefix+note))
+// add adds text to list, which is x.why.Lines or x.why.Notes.
+func (x explainer) add(list *[]string, text string) {
+	*list = append(*list, words.OneLine(x.prefix+text))
 }
 
 // explain explains the condition n.
@@ -93,12 +88,12 @@ func (x explainer) verdict(t Tri, subject, is, wanted string) {
 	if t == Unknown || (t == True) == x.negated {
 		is += ", want " + wanted
 	}
-	x.addLine(subject + " is " + is)
+	x.add(&x.why.Lines, subject+" is "+is)
 }
 
 // unknown adds a line that explains why n is unknown. v is the unknown value of n.
 func (x explainer) unknown(n *node, v value) {
-	x.addLine(x.text(n) + " is unknown: " + v.detail)
+	x.add(&x.why.Lines, x.text(n)+" is unknown: "+v.detail)
 }
 
 // truth explains n, a condition without a comparison, such as a path. v is the value of n.
@@ -116,7 +111,7 @@ func (x explainer) truth(n *node, v value) {
 	is := v.preview()
 	x.verdict(v.truth(), x.text(n), is, wanted)
 	if note, _, _ := findRow("odd", x.text(n)+" is "+is); note != "" && !x.negated && !x.isCompared(n) {
-		x.addNote(note)
+		x.add(&x.why.Notes, note)
 	}
 }
 
@@ -135,10 +130,10 @@ func (x explainer) comparison(n *node) {
 	case c.right.kind == kindUnknown:
 		x.unknown(right, c.right)
 	case c.isAbsent && !c.left.isNull():
-		x.addLine(c.result.detail)
+		x.add(&x.why.Lines, c.result.detail)
 	case !c.isAbsent && c.problem != "" && c.problem != needsAlike:
 		side, v := c.unsuitable(n)
-		x.addLine(fmt.Sprintf("%s is %s (%s): %s %s", x.text(side), v.preview(), v.kind.noun(), n.sign, c.problem))
+		x.add(&x.why.Lines, fmt.Sprintf("%s is %s (%s): %s %s", x.text(side), v.preview(), v.kind.noun(), n.sign, c.problem))
 	default:
 		x.statement(n, &c)
 	}
@@ -160,7 +155,7 @@ func (x explainer) statement(n *node, c *comparison) {
 		wanted += ", in another case"
 	}
 	if isSame && (right.hidden || left.hidden && !isWritten) { // the value of one side would reveal the other
-		x.addLine(x.text(n) + " is " + t.String())
+		x.add(&x.why.Lines, x.text(n)+" is "+t.String())
 		return
 	}
 	note := ""
@@ -172,7 +167,7 @@ func (x explainer) statement(n *node, c *comparison) {
 	}
 	x.verdict(t, subject, is, wanted)
 	if note != "" {
-		x.addNote(note)
+		x.add(&x.why.Notes, note)
 	}
 }
 
@@ -188,11 +183,11 @@ func (x explainer) quantifier(n *node) {
 		x.unknown(n, v)
 	case t.total > 0:
 		items := words.Count(t.total, "item")
-		x.addLine(fmt.Sprintf("%s at %s: %s (%d of %s)", is, t.at.label, x.element(n, t.element), t.counts[t.decisive], items))
+		x.add(&x.why.Lines, fmt.Sprintf("%s at %s: %s (%d of %s)", is, t.at.label, x.element(n, t.element), t.counts[t.decisive], items))
 	default:
-		x.addLine(is + ": the list is empty")
+		x.add(&x.why.Lines, is+": the list is empty")
 		if (v.truth() == True) != x.negated {
-			x.addNote(is + " because the list is empty")
+			x.add(&x.why.Notes, is+" because the list is empty")
 		}
 	}
 }
