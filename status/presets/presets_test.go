@@ -75,7 +75,7 @@ until: .c
 		"name: a\napi: b\n c\napi: d":                           `mine.txt:4:1: "api" is given twice`,
 		"name: e\nuntil: .é == done -- x\n":                     `mine.txt:2:14: done is not quoted: write "done" for text, .done for the JSON field; did the shell remove the quotes? put the whole expression in single quotes`,
 		"name: a\nuntil: .a\n == 1 and\r\n  .b = 2\n -- done\n": `mine.txt:4:6: = is not an operator: did you mean ==?`,
-		"name: a\nuntil: .a and\n":                              `mine.txt:2:14: a value is missing at the end`,
+		"name: a\nuntil: .a and\n":                              `mine.txt:2:14: a value is missing at the end: is a shell variable not set? write $ENV.NAME: poll reads the variable itself`,
 		"name: a\nuntil: .x\n\nname: b\napi: x\n":               `mine.txt: preset b has no rule, such as until: .state == "done"`,
 		"name: a\nuntil: .x\n\nname: a\n":                       `mine.txt:4:1: there are two presets of the name a`,
 		"name: a\ntimeout: 1s\ntimeout: 2s\n":                   `mine.txt:3:1: "timeout" is given twice`,
