@@ -52,7 +52,7 @@ type Event struct {
 	// Wait is the time until the next attempt (EventWait).
 	Wait time.Duration
 	// HeldBy is the reason if an attempt was due but is delayed; a further EventWait reports the delay.
-	// Otherwise HeldBy is "". It is for programs that display the wait.
+	// Otherwise HeldBy is "". Programs that display the wait need HeldBy.
 	HeldBy HeldBy
 
 	// Observation is the result of the attempt or the message, and Verdict is the verdict on it (EventAttempt,
@@ -63,8 +63,8 @@ type Event struct {
 	Took        time.Duration
 	// Threshold is how often in a row, and for how long, State.Status must be seen before it ends the wait
 	// (EventAttempt, EventMessage). State.Streak is how often it has been seen so far, and State.Since is the
-	// time when it was first seen. Threshold is zero if that status cannot end a wait. It is for programs that
-	// display the wait.
+	// time when it was first seen. Threshold is zero if that status cannot end a wait. Programs that display
+	// the wait need Threshold.
 	Threshold Threshold
 
 	// Outcome is the result of the wait (EventEnd).

@@ -49,7 +49,7 @@ type Elements struct {
 	// are known from the start, before any response shows them.
 	Past map[string]State
 
-	// Narrow is for APIs whose requests name the elements. It returns a probe that requests only the elements
+	// Narrow helps with APIs whose requests name the elements. It returns a probe that requests only the elements
 	// with the given keys, the members of Known that have not ended. It is called each time some elements have
 	// ended, unless a start request was sent. If it returns nil, the remaining elements end with Failed. If
 	// Narrow is nil, every attempt uses the Poller's Probe, which requests all elements.

@@ -35,7 +35,7 @@ type wait struct {
 	final              *Outcome      // the Outcome that Finalize returned; nil before Finalize was called
 	stream             streamAttempt
 	hopeless           error         // why no attempt can succeed, or nil
-	ignored            []status.Hint // note about a value of Poller.RetryAfter that is not a wait; nil if there is none
+	ignored            []status.Hint // note about an unusable value of Poller.RetryAfter; otherwise nil
 	closedPastDeadline string        // human-readable reason why the origin accepts no request before the deadline; "" if it does
 
 	index   int     // index in loop.waits

@@ -113,8 +113,8 @@ func (o *Observation) meaning() (m Meaning) {
 	return m
 }
 
-// Always returns a function for the field Default of a [Meaning]. The function always returns v. It is for
-// implementations of [Protocol].
+// Always returns a function for the field Default of a [Meaning]. The function always returns v.
+// Implementations of [Protocol] need it.
 func Always(v Verdict) func(isNamed bool) Verdict {
 	return func(bool) Verdict { return v }
 }
