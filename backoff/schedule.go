@@ -51,14 +51,15 @@ type Step struct {
 	// requesting a specific wait. Each of these doubles a constant wait, such as a [Fixed] wait, for all later
 	// steps.
 	Refusals int
-	longest  time.Duration // limit of the outermost Cap around the schedule; 0 without a Cap
+	// Longest is the limit of the outermost [Cap] around the schedule. Cap sets it. 0 means that there is no Cap.
+	Longest time.Duration
 }
 
-// slowed returns a constant wait, doubled for each refusal. The result does not exceed s.longest or, without a
+// slowed returns a constant wait, doubled for each refusal. The result does not exceed s.Longest or, without a
 // Cap, the limit that slowest returns.
 func (s Step) slowed(wait time.Duration) time.Duration {
 	doubled := words.Nanoseconds(math.Ldexp(float64(wait), s.Refusals))
-	return max(wait, min(doubled, cmp.Or(s.longest, slowest(wait))))
+	return max(wait, min(doubled, cmp.Or(s.Longest, slowest(wait))))
 }
 
 // slowest returns the longest wait to which refusals can double a constant wait without a [Cap]: DefaultMaxWait, or
@@ -118,7 +119,7 @@ func Cap(s Schedule, longest time.Duration) Schedule {
 		bound = min(inner.longest, longest)
 	}
 	return bounded{ScheduleFunc(func(s Step, r *rand.Rand) time.Duration {
-		s.longest = cmp.Or(s.longest, longest)
+		s.Longest = cmp.Or(s.Longest, longest)
 		return min(inner.Wait(s, r), longest)
 	}), bound}
 }

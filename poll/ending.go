@@ -137,7 +137,7 @@ func (w *wait) outcome(ending Ending) Outcome {
 	}
 	o.Reason = w.reason(o)
 	isCorrection := func(h status.Hint) bool { return h.Kind == status.HintCorrection }
-	o.Hints = append(slices.DeleteFunc(slices.Clone(o.Verdict.Hints), isCorrection), w.ignored...)
+	o.Hints = slices.DeleteFunc(slices.Clone(o.Verdict.Hints), isCorrection)
 	if ending == Succeeded && w.neverFound(o) {
 		o.Hints = append(o.Hints, status.Hint{Text: "nothing was there at the first attempt, either: is the name right?"})
 	}

@@ -44,12 +44,13 @@ func (w *wait) evaluateResponse(ctx context.Context, o status.Observation, took 
 	if o.RetryAfter != nil && o.RetryAfter.Wait <= 0 {
 		o.RetryAfter = nil
 	}
-	w.readRetryAfter(&o, now)
+	ignored := w.readRetryAfter(&o, now)
 	w.annotate(&o, now, took)
 	if w.isDecidedByMessage() {
 		w.last.took = took
 	} else if w.evaluate(ctx, &o, took); !isInterrupted(w.last) {
 		w.count(w.last)
+		w.last.verdict.Hints = append(w.last.verdict.Hints, ignored...)
 	}
 	if w.stream.messages == 0 {
 		w.measure(took, w.last)
@@ -79,24 +80,24 @@ func (w *wait) evaluateResponse(ctx context.Context, o status.Observation, took 
 func (w *wait) isDecidedByMessage() bool { return w.stream.messages > 0 && w.decided() }
 
 // readRetryAfter evaluates Poller.RetryAfter on the document of o. If the document requests a longer wait than the
-// Retry-After header, that wait becomes the RetryAfter of o. If the value is not a wait, readRetryAfter records a note
-// instead.
-func (w *wait) readRetryAfter(o *status.Observation, now time.Time) {
+// Retry-After header, that wait becomes the RetryAfter of o. If the value is not a wait, readRetryAfter returns a note.
+func (w *wait) readRetryAfter(o *status.Observation, now time.Time) []status.Hint {
 	x := w.p.RetryAfter
 	if x == nil || o.Failure != nil || o.Truncated || o.Ended { // there is no complete document
-		return
+		return nil
 	}
-	w.ignored = nil // a note about an earlier response no longer applies
 	v := x.Eval(status.Environment(o)).Value()
 	if v.Type == "null" || !v.Exists() {
-		return
+		return nil
 	}
 	wait, ok := ratelimit.Parse(v.Text(), now)
 	if !ok {
-		w.ignored = status.Notes(x.String() + " is not a wait of at most a year, and was ignored")
-	} else if wait > 0 && (o.RetryAfter == nil || o.RetryAfter.Wait < wait) {
+		return status.Notes(x.String() + " is not a wait of at most a year, and was ignored")
+	}
+	if wait > 0 && (o.RetryAfter == nil || o.RetryAfter.Wait < wait) {
 		o.RetryAfter = &status.RetryAfter{Wait: wait, Source: x.String()}
 	}
+	return nil
 }
 
 // isStartLost reports whether the operation may have been started although no response to the start request

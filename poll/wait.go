@@ -34,9 +34,8 @@ type wait struct {
 	parent             *wait         // the wait that makes the attempts for the element's list; nil outside a list
 	final              *Outcome      // the Outcome that Finalize returned; nil before Finalize was called
 	stream             streamAttempt
-	hopeless           error         // why no attempt can succeed, or nil
-	ignored            []status.Hint // note about an unusable value of Poller.RetryAfter; otherwise nil
-	closedPastDeadline string        // human-readable reason why the origin accepts no request before the deadline; "" if it does
+	hopeless           error  // why no attempt can succeed, or nil
+	closedPastDeadline string // human-readable reason why the origin accepts no request before the deadline; "" if it does
 
 	index   int     // index in loop.waits
 	origin  *origin // origin of the next attempt
