@@ -71,7 +71,7 @@ func (a Attempt) message() func(status.Observation) (enough bool) {
 	return a.Message
 }
 
-// attempt makes one attempt of w, evaluates its response, and reports a rejected request or a quota to the limiter.
+// attempt runs one attempt of w, evaluates its response, and reports a rejected request or a quota to the limiter.
 // If the result of the operation is in another document, the first request for the result belongs to the same
 // attempt. If the wait succeeds, attempt also calls Finalize.
 func (l *loop) attempt(w *wait, pace *paced) {
@@ -206,7 +206,7 @@ func (w *wait) noteClosed(o *status.Observation) {
 	}
 }
 
-// follow takes the probes for the next attempt and for the result from r, the report of an attempt. If the
+// follow stores the probes for the next attempt and for the result from r, the report of an attempt. If the
 // attempt has sent a start request, and the next attempt would send the same request again, follow turns the
 // report into a failure. This happens if a probe around an HTTP drops Report.Next or checks the HTTP twice. A
 // successful response is a failure, too, if a probe around an HTTP returned it without sending the start request.
@@ -229,7 +229,7 @@ func (w *wait) follow(r *Report, limits *limits) {
 	}
 }
 
-// setProbe makes p the probe of the next attempt, and reads p's plan.
+// setProbe sets p as the probe of the next attempt, and reads p's plan.
 func (w *wait) setProbe(p Probe) {
 	w.probe, w.planned = p, p.Plan()
 	w.countsLines = w.planned.lines && w.success.For <= 0 && !readsDocument(w.rules)
@@ -312,8 +312,8 @@ func (c *clock) hold() (release func()) {
 	}
 }
 
-// restart gives the attempt another limit, which starts now. It returns false if the attempt has timed out or ended, or
-// if c is nil.
+// restart sets another limit for the attempt, which starts now. It returns false if the attempt has timed out or
+// ended, or if c is nil.
 func (c *clock) restart(limit time.Duration) bool {
 	if c == nil || !c.timer.Stop() {
 		return false

@@ -71,7 +71,7 @@ func (r *listReader) read(o *status.Observation) (found []listed, last *expr.Doc
 		pages = append(pages, last)
 	}
 	held := len(found)
-	if each := r.each.String(); strings.HasPrefix(each, "..") || strings.Contains(each, "#(") { // the path selects only some elements, so a total in the page says nothing about them
+	if each := r.each.String(); strings.HasPrefix(each, "..") || strings.Contains(each, "#(") { // the path selects only some elements, so a total in the page counts other elements, too
 		held = math.MaxInt
 	}
 	header := o.Header // o has only the header of the first page

@@ -19,7 +19,7 @@ const (
 	EventMessage EventKind = "message" // a message was evaluated, and the attempt continues
 	EventAttempt EventKind = "attempt" // an attempt has ended, and its response was evaluated
 	EventEnd     EventKind = "end"     // the target has ended; each target has one such event, its last
-	EventOrigin  EventKind = "place"   // an origin was closed: it asked clients to pause
+	EventOrigin  EventKind = "place"   // an origin was closed, because it requested a pause
 	EventGoal    EventKind = "goal"    // a [Group] has ended; each group has one such event, its last
 )
 
@@ -29,7 +29,7 @@ type HeldBy string
 
 // The values of [HeldBy].
 const (
-	HeldByGate HeldBy = "gate" // the origin is closed: it asked clients to pause
+	HeldByGate HeldBy = "gate" // the origin is closed, because it requested a pause
 	HeldByRate HeldBy = "rate" // the origin's request rate does not allow another request yet
 )
 
@@ -77,7 +77,7 @@ type Event struct {
 	ofStart bool // the event precedes or follows a start request: the loop waits until the consumer has received it
 }
 
-// A ClosedOrigin describes an origin that asked clients to pause.
+// A ClosedOrigin describes an origin that requested a pause.
 type ClosedOrigin struct {
 	Name        string
 	ClosedUntil time.Time // no attempt starts before this time

@@ -268,8 +268,8 @@ func closedFor(origin string, wait time.Duration, reason string) string {
 	return fmt.Sprintf("%s is closed for %s (%s)", origin, words.Short(wait), reason)
 }
 
-// endClosed makes all targets of the wait end, because the origin is closed until after the deadline. why is
-// the human-readable reason.
+// endClosed ends all targets of the wait after the attempt, because the origin is closed until after the deadline.
+// why is the human-readable reason.
 func (w *wait) endClosed(why string) {
 	for _, w := range w.all() {
 		w.closedPastDeadline = why

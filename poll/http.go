@@ -182,11 +182,11 @@ func (h HTTP) Resume(position json.RawMessage) (Probe, error) {
 // Check sends the first request of a new wait. To continue the wait, and to reuse the connection, call Check of
 // Report.Next.
 //
-// If a or ctx comes from a running wait, as in a [ProbeFunc], the requests wait for the [Limiter] of that wait.
-// In that case an HTTP that starts or follows an operation must be wrapped by [Wrap]. Otherwise the wait would call
+// If a or ctx comes from a running wait, as in a [ProbeFunc], the requests wait for the [Limiter] of that wait. In
+// that case an HTTP that starts or follows an operation must be wrapped by [Wrap]. Otherwise the wait would call
 // Check again for each attempt, and so start the operation again. To prevent this, Check then sends no request and
-// returns an ERROR. A probe that drops Report.Next of a start request, or checks the HTTP twice in one attempt, ends the
-// wait with an ERROR, too.
+// returns an ERROR. A probe that drops Report.Next of a start request, or checks the HTTP twice in one attempt, ends
+// the wait with an ERROR, too.
 func (h HTTP) Check(ctx context.Context, a Attempt) Report {
 	first, err := h.first()
 	a.limits = limitsOf(ctx, a)

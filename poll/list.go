@@ -20,9 +20,9 @@ import (
 // Elements configures a list: a probe whose responses contain several elements, each of which is a target. Only
 // the field Each is required.
 //
-// The wait for a list ends when all known elements have ended. If neither Known nor Expect is set, a second
-// response must then confirm that there are no further elements: it must show the same elements, and its
-// attempt must start at least 5 s later, or be the last attempt before the deadline of a Poller without Starting. A response that may be
+// The wait for a list ends when all known elements have ended. If neither Known nor Expect is set, a second response
+// must then confirm that there are no further elements: it must show the same elements, and its attempt must start at
+// least 5 s later, or be the last attempt before the deadline of a Poller without Starting. A response that may be
 // incomplete, for example after a redirect to another page, does not count as either response.
 //
 // A response that is unsuccessful or incomplete, or that contains no list, is evaluated as a whole instead of
@@ -364,7 +364,7 @@ func (l *list) confirms() bool {
 	return !l.parent.Listed.IsZero() && (end.IsZero() || l.parent.p.Starting != nil || wait+takes < time.Until(end))
 }
 
-// listing returns what the list contributes to the plan for the next attempt.
+// listing returns the contribution of the list to the plan for the next attempt.
 func (l *list) listing(now time.Time) listing {
 	of := listing{streak: l.unconfirmed, hold: l.parent.timeToHold(now)}
 	if l.confirms() {

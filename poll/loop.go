@@ -153,7 +153,7 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// turn makes one attempt of w: it sends w through the gate, runs the probe, and acts on the verdict. It calls
+// turn runs one attempt of w: it sends w through the gate, runs the probe, and acts on the verdict. It calls
 // next, with the loop locked, as soon as another wait may enter the gate: when w has passed the gate, or has
 // given up. It returns false without an attempt, because the wait has ended or because a [Poller.Step] has to
 // return first.

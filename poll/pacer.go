@@ -19,7 +19,7 @@ type Limiter interface {
 	// Next returns the time at which the next request may be sent to origin, which is now or later. In the
 	// first call for a request, had is zero. In further calls for the same request, had is the result of the
 	// previous call: Next returns had again if that time is still valid, and a later time otherwise. If the
-	// origin asked clients to pause, closed is a human-readable reason. If the request only waits for its turn,
+	// origin requested a pause, closed is a human-readable reason. If the request only waits for its turn,
 	// closed is "".
 	Next(origin string, had time.Time) (at time.Time, closed string)
 	// Done reports the outcome of a request that the server rejected because of load, or whose response reports

@@ -23,7 +23,7 @@ const (
 	retryAfterSpread = 0.1
 )
 
-// listing holds what a list contributes to the plan for the next attempt. It is zero for a wait without a list.
+// listing holds the contribution of a list to the plan for the next attempt. It is zero for a wait without a list.
 type listing struct {
 	confirmAt time.Time     // time from which an attempt can confirm the list; zero if that is not the purpose of the next attempt
 	streak    int           // number of consecutive complete responses after which some element's SUCCESS still had to be confirmed

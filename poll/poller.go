@@ -144,7 +144,7 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 
 // Events runs p and yields its events. For each attempt these are an EventWait, an EventStart and an
 // EventAttempt; the last event of the run is an EventEnd. If a Limiter is set, Events also yields an
-// EventOrigin when the origin asked clients to pause. The messages of a stream are EventMessages; if more than
+// EventOrigin when the origin requested a pause. The messages of a stream are EventMessages; if more than
 // ten arrive per second, some are left out. If the caller breaks out of the loop, the run ends.
 //
 // The wait before an attempt starts when the previous attempt has ended. If ctx is done during an attempt, the

@@ -97,14 +97,14 @@ type progress struct {
 	// Matched contains the NOT_READY rules that have matched a response. The value is true for a rule that
 	// matched a successful response.
 	Matched map[string]bool `json:"matched,omitempty"`
-	// Pause is the last pause that a server asked for and that this wait reported to a Limiter. It is nil without
+	// Pause is the last pause that a server requested and that this wait reported to a Limiter. It is nil without
 	// such a pause. The pause may be over.
 	Pause *pause `json:"limit,omitempty"`
 	// Position is the [Report.Position] from the last attempt, or nil if there was none.
 	Position json.RawMessage `json:"position,omitempty"`
 }
 
-// A pause is a time without requests that an origin asked for. From the time At, no request may be sent to Origin
+// A pause is a time without requests, as an origin requested it. From the time At, no request may be sent to Origin
 // for the duration Wait.
 type pause struct {
 	Origin string        `json:"origin"`

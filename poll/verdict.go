@@ -108,9 +108,9 @@ func (w *wait) isStartLost() bool {
 	return isLost || o.Stopped() && o.Next == "" && !w.planned.Once
 }
 
-// annotate adds to o what the probe does not know: the number of the attempt, the elapsed time, the target, and
-// how long the response has been unchanged. The argument now is the time when the response was complete, and
-// took is the duration of the attempt.
+// annotate adds to o the facts that the probe does not know: the number of the attempt, the elapsed time, the target,
+// and how long the response has been unchanged. The argument now is the time when the response was complete, and took
+// is the duration of the attempt.
 func (w *wait) annotate(o *status.Observation, now time.Time, took time.Duration) {
 	o.Attempt, o.Elapsed, o.Target, o.Matched = w.Attempts, now.Sub(w.Start)-took, w.p.Target, w.Matched
 	o.Accept = w.rules.Accept
@@ -175,7 +175,7 @@ func (w *wait) noteMatch(v *status.Verdict, isGood bool) {
 	w.Matched = matched
 }
 
-// record makes c the last conclusion, and updates the State.
+// record stores c as the last conclusion, and updates the State.
 func (w *wait) record(c *conclusion) {
 	v := &c.verdict
 	if c.observation.Ended && v.Status == status.Success && w.countsLines && w.success.Times > 1 {
@@ -215,7 +215,7 @@ func conclude(s State, c *conclusion, isNeutral bool, now time.Time) State {
 	return s
 }
 
-// isInterrupted reports whether c says nothing about the operation, because the run ended before the response was
+// isInterrupted reports whether c has no information about the operation, because the run ended before the response was
 // complete or before the rules were evaluated.
 func isInterrupted(c *conclusion) bool { return c.observation.Stopped() || c.verdict.Abandoned }
 
@@ -285,7 +285,7 @@ func isAged(o *status.Observation) bool {
 	return meaning.HTTPOf(o).Age > 0 || o.Header.Get("Age") != ""
 }
 
-// noteEvidence makes the last response the evidence if later responses must be newer. That is the case if they
+// noteEvidence stores the last response as the evidence if later responses must be newer. That is the case if they
 // have to confirm its SUCCESS or ERROR, the completeness of a list, or the absence of an element. A response
 // with status 202 is evidence, too, because the result is created later.
 func (w *wait) noteEvidence() {

@@ -47,8 +47,8 @@ type wait struct {
 	hasEnded   bool // all targets have ended
 }
 
-// A phase holds what a wait needs to evaluate responses. A wait has a second phase if the result of the operation
-// is in another document; see toResult.
+// A phase holds the probe of a wait and the means to evaluate its responses. A wait has a second phase if the result
+// of the operation is in another document; see toResult.
 type phase struct {
 	probe   Probe // makes the next attempt
 	planned Plan  // plan of probe
