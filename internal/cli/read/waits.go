@@ -76,7 +76,7 @@ func WaitsTable() argv.Flags {
 		{Name: "overshoot", HasVariable: true, Value: "PCT", Distinctive: true, Set: argv.Parsed(argv.ParsePercent, func(w *Waits, v float64) { w.Overshoot = v }), Not: "factor strategy!=exponential", Usage: "each wait is about PCT of the time waited so far"},
 		{Name: "jitter", HasVariable: true, Value: "J", Default: JitterAuto, Words: Jitters(), Set: argv.Text(func(w *Waits, v string) { w.Jitter = v }), Usage: "auto, none, full, equal or decorrelated"},
 		{Name: "seed", HasVariable: true, Value: "N", WholeRun: true, Set: argv.Parsed(argv.ParseCount(0), func(w *Waits, v int) { w.Seed = new(uint64(v)) }), Usage: "the seed of the jitter, to repeat a run"},
-		{Name: "immediate", HasVariable: true, Set: argv.Parsed(strconv.ParseBool, func(w *Waits, v bool) { w.Immediate = &v }), Usage: "poll at once, as --interval does unless =false"},
+		{Name: "immediate", HasVariable: true, Set: argv.Parsed(strconv.ParseBool, func(w *Waits, v bool) { w.Immediate = &v }), Usage: "make the first attempt at once, as --interval does"},
 		{Name: "initial-delay", HasVariable: true, Value: "D", Default: "0", Set: argv.Parsed(argv.ParseDuration, func(w *Waits, v time.Duration) { w.InitialDelay = v }), Usage: "wait this long first"},
 	}
 }
