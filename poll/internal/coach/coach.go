@@ -30,14 +30,14 @@ type Coach struct {
 	hasAccept bool          // the user has set the accepted codes with --accept
 }
 
-// A ruleCount is the record of one rule. The field asked counts its evaluations, and decided is true if its
+// A ruleCount is the record of one rule. evaluated is the number of its evaluations, and decided is true if its
 // result was ever known.
 type ruleCount struct {
-	rule    *status.Rule
-	asked   int
-	decided bool
-	why     string // why the rule did not match the last response
-	accept  string // value of --accept that would have let the rule evaluate the last response, or ""
+	rule      *status.Rule
+	evaluated int
+	decided   bool
+	why       string // why the rule did not match the last response
+	accept    string // value of --accept that would have let the rule evaluate the last response, or ""
 }
 
 const (
@@ -97,7 +97,7 @@ func (t *Coach) count(a status.Result) *ruleCount {
 	}
 	c := &t.counts[at]
 	if a.Evaluated {
-		c.asked++
+		c.evaluated++
 	}
 	c.decided = c.decided || a.Evaluated && (a.NoObject || a.Tri != expr.Unknown || a.Missing())
 	return c
@@ -121,7 +121,7 @@ func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
 		hints = slices.Concat(hints, others)
 	}
 	isText := slices.ContainsFunc(why.Lines, func(line string) bool { return strings.Contains(line, "the body is not JSON") })
-	if o.Message && isText && (c.decided || c.asked < fewMessages) {
+	if o.Message && isText && (c.decided || c.evaluated < fewMessages) {
 		hints = nil // a stream may have messages of text between those in JSON
 	}
 	if missing != "" {
@@ -237,7 +237,7 @@ func (t *Coach) Notes(kind status.Kind) (notes []status.Hint) {
 		switch preset := c.rule.Preset; {
 		case preset != "" && done[preset]:
 			continue
-		case c.asked == 0:
+		case c.evaluated == 0:
 			notes = append(notes, status.Hint{Text: t.neverEvaluated(c, kind)})
 		case !c.decided:
 			notes = append(notes, status.Hint{Text: c.rule.String() + " was always unknown: " + c.why})

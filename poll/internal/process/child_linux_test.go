@@ -80,13 +80,14 @@ func TestCommandReapsItsGroups(t *testing.T) {
 }
 
 // If poll is process 1 or, as in this test, a subreaper, the orphans of a group become children of poll. They stay in the
-// group until poll reaps them.
+// group until poll reaps them. The script ends with exec, because a shell that forks while its group receives a signal
+// can leave a child without the signal.
 //
 // Not parallel: the orphans of all tests become this process's.
 func TestCommandReapsItsOrphans(t *testing.T) {
 	becomeSubreaper(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	c := Command{Args: []string{"sh", "-c", "sleep 3600 & sleep 3600 & echo >&2; sleep 3600"}, Grace: time.Hour, Stderr: writerFunc(cancel)}
+	c := Command{Args: []string{"sh", "-c", "sleep 3600 & sleep 3600 & echo >&2; exec sleep 3600"}, Grace: time.Hour, Stderr: writerFunc(cancel)}
 	began := time.Now()
 	obs := NewSession(c).Run(ctx, nil, 1)
 	if took := time.Since(began); took > 5*time.Minute || len(obs.Hints) > 0 {

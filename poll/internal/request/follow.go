@@ -14,18 +14,15 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A follow is a parsed Follow of poll.HTTP. It selects the URL that is polled after the first response: a reference
-// builds the URL from that response, or one of the keywords "", "auto", "none" and "self" applies.
-type follow struct{ reference }
-
-// parseFollow parses s, the Follow of poll.HTTP. It returns an error if s is an expression that does not depend on
-// the response.
-func parseFollow(s string, opts ...expr.Option) (follow, error) {
+// parseFollow parses s, the Follow of poll.HTTP. It selects the URL that is polled after the first response: an
+// expression or a URL with expressions, or one of the keywords "", "auto", "none" and "self". parseFollow returns an
+// error if s is an expression that does not depend on the response.
+func parseFollow(s string, opts ...expr.Option) (reference, error) {
 	r, err := parseReference(s, []string{"", "auto", "none", "self"}, opts...)
 	if err == nil && r.explicit() && r.texts == nil && !r.reads() {
 		err = fmt.Errorf("%s is the same for every response, and names no URL", s)
 	}
-	return follow{r}, err
+	return r, err
 }
 
 // A link is a location that a response names as the URL to poll. The zero value means that the response names no URL.
@@ -35,11 +32,12 @@ type link struct {
 	source  string // for notes: the header field or "its document", which named the location
 }
 
-// find returns the link in a. Without a link, the error explains why a header field or the document is unusable, or
-// is nil if a names no URL. With a link, the error may still report another header field that was ignored.
-func (f follow) find(ctx context.Context, c *client, a *response) (link, error) {
-	if f.explicit() {
-		to, err := f.resolve(c, a.call.at, a.env(ctx), readText)
+// findLink returns the link in a, a response to the first request, where r is the parsed Follow. Without a link, the
+// error explains why a header field or the document is unusable, or is nil if a names no URL. With a link, the error
+// may still report another header field that was ignored.
+func (r reference) findLink(ctx context.Context, c *client, a *response) (link, error) {
+	if r.explicit() {
+		to, err := r.resolve(c, a.call.at, a.env(ctx), readText)
 		if err != nil {
 			return link{}, err
 		}

@@ -85,7 +85,7 @@ func TestFollowWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &response{call: call{at: locationOf(t, "https://from/")}, Observation: status.Observation{Body: []byte(`{"port":"x"}`)}}
-	if l, why := f.find(t.Context(), clientOf(t, Request{URL: "https://from/", Method: "POST"}), a); l.to.url != nil || why == nil || strings.Contains(why.Error(), "s3cret") {
+	if l, why := f.findLink(t.Context(), clientOf(t, Request{URL: "https://from/", Method: "POST"}), a); l.to.url != nil || why == nil || strings.Contains(why.Error(), "s3cret") {
 		t.Errorf("have %v, %q", l.to.url, why)
 	}
 }
@@ -100,7 +100,7 @@ func FuzzParseFollow(f *testing.F) {
 			return
 		}
 		a := &response{call: call{at: locationOf(t, "https://from/")}, Observation: status.Observation{Body: []byte(doc)}, code: 200}
-		l, problem := follow.find(t.Context(), clientOf(t, Request{URL: "https://from/", Method: "POST"}), a)
+		l, problem := follow.findLink(t.Context(), clientOf(t, Request{URL: "https://from/", Method: "POST"}), a)
 		if (l.to.url == nil) != (problem != nil) {
 			t.Errorf("%q of %q: have %v and problem %v", source, doc, l.to.url, problem)
 		}

@@ -26,9 +26,9 @@ import (
 type Operation struct {
 	mu     sync.Mutex
 	client *client
-	follow follow
-	first  phase // phase of the first attempt
-	second phase // phase after the first attempt, if the response names no URL to follow
+	follow reference // the parsed Follow
+	first  phase     // phase of the first attempt
+	second phase     // phase after the first attempt, if the response names no URL to follow
 }
 
 // NewOperation returns an operation for r, or an error if r is invalid. The error holds no secrets.
@@ -214,7 +214,7 @@ func (s *step) observeFollowed(got *response) {
 // findLink searches got for the URL to follow, and sets it as the position of the next attempt. If no URL is usable,
 // it sets got.Missing to the reason. got.Missing remains "" if got does not name any URL.
 func (s *step) findLink(ctx context.Context, got *response) {
-	l, problem := s.follow.find(ctx, s.client, got)
+	l, problem := s.follow.findLink(ctx, s.client, got)
 	if l.to.url != nil {
 		if problem != nil {
 			got.note(problem.Error())
