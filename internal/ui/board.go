@@ -155,7 +155,7 @@ func buckets(rows []*boardRow, wanted func(*boardRow) bool) []bucket {
 // replaced.
 func (b bucket) reason() string {
 	if slices.ContainsFunc(b, func(r *boardRow) bool { return r.reason != b[0].reason }) {
-		return b[0].pattern
+		return b[0].reasonPattern()
 	}
 	return b[0].reason
 }

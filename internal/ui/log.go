@@ -115,7 +115,7 @@ func (l *logFace) isFirst(kind, text string) bool {
 func (l *logFace) elements(ev poll.Event) {
 	var patterns []string
 	for _, most := range l.board.commonest(2) {
-		patterns = append(patterns, most[0].pattern)
+		patterns = append(patterns, most[0].reasonPattern())
 	}
 	slices.Sort(patterns)
 	if l.cfg.Face == Lines && len(patterns) > 0 && l.isFirst("reasons", clauses(patterns...)) {
@@ -139,7 +139,7 @@ func (l *logFace) attempt(row *boardRow, ev poll.Event, found shown) {
 	switch {
 	case isVerbose, ofAll && l.isNews(row, ev, found):
 		l.verdict(row, ev, found)
-	case !ofAll && len(corrections(ev.Verdict)) > 0 && l.isFirst("hint", row.pattern): // the hint probably applies to other targets, too
+	case !ofAll && len(corrections(ev.Verdict)) > 0 && l.isFirst("hint", row.reasonPattern()): // the hint probably applies to other targets, too
 		l.verdict(row, ev, found)
 	}
 	if isVerbose && ev.Kind == poll.EventAttempt {

@@ -58,7 +58,7 @@ type boardRow struct {
 	name    string
 	status  status.Status // the status of the last attempt that has ended, or None; after the end, of the outcome
 	reason  string        // the reason for the status, on one line
-	pattern string        // the reason with "..." in place of numbers, so that similar targets have the same pattern
+	pattern string        // the result of reasonPattern; "" before its first call
 	attempt int           // the number of the attempt that is next, is running or was the last
 	began   time.Duration // when the wait for the target started, since the start of the run
 	limit   time.Duration // the time limit of the target, or 0
@@ -127,21 +127,27 @@ func isNeverSeen(o *poll.Outcome) bool {
 }
 
 // number matches the parts of a reason that usually differ between targets, such as 41, 1m30s, 10.0.0.7 or job-41.
-// It also matches an HTTP status or an exit code, such as "HTTP 404", which setReason keeps.
+// It also matches an HTTP status or an exit code, such as "HTTP 404", which reasonPattern keeps.
 var number = words.Pattern(`(HTTP|exit) \d+|[\w-]*\d[\w.-]*`)
 
-// setReason sets the row's reason, and the pattern that follows from the reason.
+// setReason sets the row's reason.
 func (r *boardRow) setReason(words string) {
-	if words == r.reason {
-		return
+	if words != r.reason {
+		r.reason, r.pattern = words, ""
 	}
-	r.reason = words
-	r.pattern = number().ReplaceAllStringFunc(words, func(found string) string {
-		if strings.Contains(found, " ") {
-			return found
-		}
-		return "..."
-	})
+}
+
+// reasonPattern returns the reason with "..." in place of numbers, so that similar targets have the same pattern.
+func (r *boardRow) reasonPattern() string {
+	if r.pattern == "" {
+		r.pattern = number().ReplaceAllStringFunc(r.reason, func(found string) string {
+			if strings.Contains(found, " ") {
+				return found
+			}
+			return "..."
+		})
+	}
+	return r.pattern
 }
 
 // over reports whether the target has ended.
@@ -174,7 +180,7 @@ func (r *boardRow) key() string {
 	if r.ending == poll.Cancelled {
 		return string(r.ending)
 	}
-	return string(r.ending) + ", " + r.pattern
+	return string(r.ending) + ", " + r.reasonPattern()
 }
 
 // running returns how long the row's operation has been running. It returns 0 if the operation has not started.

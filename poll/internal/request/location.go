@@ -122,16 +122,16 @@ func ParseURL(s string) (*url.URL, error) {
 // and path, without userinfo, query and fragment. Otherwise s is the path of a program, and the name is its last
 // element. The name of "" is "".
 func TargetName(s string) string {
-	if scheme := schemePrefix().FindString(s); scheme != "" {
-		u, err := url.Parse(s)
-		if err != nil {
-			return scheme
+	if strings.Contains(s, "//") {
+		if scheme := schemePrefix().FindString(s); scheme != "" {
+			u, err := url.Parse(s)
+			if err != nil {
+				return scheme
+			}
+			return urlName(u)
 		}
-		return urlName(u)
-	}
-	if strings.Contains(s, "//") { // a URL without a scheme, or with a malformed scheme
 		s = s[:strings.IndexAny(s+"?", "?#")]
-		s = s[strings.LastIndexByte(s, '@')+1:]
+		s = s[strings.LastIndexByte(s, '@')+1:] // a URL without a scheme, or with a malformed scheme
 	}
 	if s == "" {
 		return ""
