@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"math"
+	"slices"
 	"strconv"
 	"text/template"
 	"time"
@@ -16,6 +17,10 @@ type plot struct {
 	Title  string
 	X, Y   axis
 	Series []series // in the order of the legend; a chart with a single series has no legend
+
+	// The method drawn sets these fields. Down is the position in the image.
+	Down           int
+	XTicks, YTicks []tick
 }
 
 // An axis describes the x-axis or the y-axis of a plot.
@@ -28,6 +33,10 @@ type axis struct {
 type series struct {
 	Name   string
 	Points []point
+
+	// The method drawn sets these fields. Legend is the position of the line in the legend.
+	Color  string
+	Legend int
 }
 
 // A point is a point of a series, or a position in pixels.
@@ -40,7 +49,7 @@ func (a axis) text(v float64) string {
 	}
 	d := words.Nanoseconds(v * 1e9)
 	for _, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {
-		if d > 20*unit {
+		if d > 20*unit && d < words.Longest {
 			d = d.Round(unit)
 		}
 	}
@@ -134,21 +143,6 @@ const (
 	legendStep  = 24
 )
 
-// A drawnPlot is a plot with the positions of its parts.
-type drawnPlot struct {
-	plot
-	Down           int // the position in the image
-	XTicks, YTicks []tick
-	Lines          []drawnSeries
-}
-
-// A drawnSeries is a series with the positions of its points.
-type drawnSeries struct {
-	series
-	Color  string
-	Legend int // the position of its line in the legend
-}
-
 // pictureTemplate is the template for an image. Its layout is the layout that the constants describe.
 //
 //go:embed plot.svg.tmpl
@@ -156,28 +150,25 @@ var pictureTemplate string
 
 // picture returns an SVG image that shows the plots below each other.
 func picture(plots ...plot) []byte {
-	image := struct {
-		Height int
-		Plots  []drawnPlot
-	}{Height: len(plots) * height}
+	var drawn []plot
 	for i, p := range plots {
-		drawn := p.drawn()
-		drawn.Down = i * height
-		image.Plots = append(image.Plots, drawn)
+		drawn = append(drawn, p.drawn(i*height))
 	}
 	var b bytes.Buffer
+	image := map[string]any{"Height": len(plots) * height, "Plots": drawn}
 	template.Must(template.New("").Parse(pictureTemplate)).Execute(&b, image) // writing to a buffer never fails
 	return b.Bytes()
 }
 
-// drawn returns p with the positions of its parts. It omits points that a logarithmic axis cannot show. The colors
-// also differ for people with color blindness (Okabe and Ito, "Color Universal Design").
-func (p plot) drawn() drawnPlot {
+// drawn returns a copy of p that contains positions in pixels instead of values. The parameter down is the position
+// of the plot in the image. The copy omits points that a logarithmic axis cannot show. The colors also differ for
+// people with color blindness (Okabe and Ito, "Color Universal Design").
+func (p plot) drawn(down int) plot {
 	colors := []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
 	x, y := p.scales()
-	drawn := drawnPlot{plot: p, XTicks: x.ticks(), YTicks: y.ticks()}
+	p.Down, p.XTicks, p.YTicks, p.Series = down, x.ticks(), y.ticks(), slices.Clone(p.Series)
 	for i, s := range p.Series {
-		line := drawnSeries{series{Name: s.Name}, colors[i%len(colors)], top + 10 + i*legendStep}
+		line := series{Name: s.Name, Color: colors[i%len(colors)], Legend: top + 10 + i*legendStep}
 		for _, point := range s.Points {
 			if y.log {
 				point.Y = math.Log10(point.Y)
@@ -187,7 +178,7 @@ func (p plot) drawn() drawnPlot {
 				line.Points = append(line.Points, point)
 			}
 		}
-		drawn.Lines = append(drawn.Lines, line)
+		p.Series[i] = line
 	}
-	return drawn
+	return p
 }
