@@ -49,20 +49,18 @@ func (r *run) broken() error {
 	return nil
 }
 
-// ending returns how the wait ends after an attempt, or "" if the wait continues.
+// ending returns how the wait ends after an attempt, or "" if the wait continues. If several endings apply, ending
+// returns the first one in this order: the ending by the verdict, the ending that stopped returns, ThrottledTooLong,
+// AttemptsExhausted, TimedOut. Only the verdict ends an element of a list, because limits such as MaxAttempts apply to
+// the list as a whole.
 func (w *wait) ending(now time.Time) Ending {
-	if w.element != nil { // limits such as MaxAttempts apply to the list as a whole
-		return w.endingByVerdict()
-	}
-	return w.endingOf(w.stopped(), now)
-}
-
-// endingOf returns the ending of the wait after an attempt, or "" if the wait continues. The argument stopped
-// is the ending caused by the caller, the group's goal or a closed origin, or "". If several endings apply,
-// endingOf returns the first one in this order: the ending by the verdict, stopped, ThrottledTooLong,
-// AttemptsExhausted, TimedOut.
-func (w *wait) endingOf(stopped Ending, now time.Time) Ending {
-	switch how := cmp.Or(w.endingByVerdict(), stopped); {
+	switch how := w.stopped(); {
+	case w.decided() && w.Status == status.Error:
+		return Failed
+	case w.decided() && w.Status == status.Success:
+		return Succeeded
+	case w.element != nil:
+		return ""
 	case how != "":
 		return how
 	case w.hintTooLong(now):
@@ -71,19 +69,6 @@ func (w *wait) endingOf(stopped Ending, now time.Time) Ending {
 		return AttemptsExhausted
 	case !w.deadline.IsZero() && w.deadline.Sub(now) < minReserve:
 		return TimedOut
-	}
-	return ""
-}
-
-// endingByVerdict returns Succeeded or Failed if the last verdict ends the wait, and "" otherwise.
-func (w *wait) endingByVerdict() Ending {
-	switch {
-	case !w.decided():
-		return ""
-	case w.Status == status.Error:
-		return Failed
-	case w.Status == status.Success:
-		return Succeeded
 	}
 	return ""
 }

@@ -169,20 +169,19 @@ func (w *wait) open() Ending {
 // prepare checks the settings, and restores the position of an earlier run. It returns the reason if no attempt
 // can succeed, and nil otherwise.
 func (w *wait) prepare() error {
-	switch {
-	case w.run.invalid != nil:
-		return w.run.invalid
+	switch err := cmp.Or(w.run.invalid, w.p.validate(), w.p.Rules.Validate()); {
 	case w.p.Elements != nil && w.list == nil:
 		return errors.New("only a group waits for the elements of a response")
-	}
-	if err := cmp.Or(w.p.validate(), w.p.Rules.Validate()); err != nil {
+	case err != nil:
 		return err
-	}
-	if w.probe == nil {
+	case w.probe == nil:
 		return errNoProbe
-	}
-	if err := cmp.Or(w.checkStream(), w.planned.Invalid); err != nil {
-		return err
+	case w.planned.streams && w.p.Elements != nil:
+		return errors.New("the messages of a stream are not lists of elements")
+	case w.planned.streams && !w.rules.HasSuccess():
+		return errors.New("a stream needs a rule for SUCCESS, or its first message would be one")
+	case w.planned.Invalid != nil:
+		return w.planned.Invalid
 	}
 	if resume := w.planned.Resume; resume != nil && len(w.Position) > 0 {
 		p, err := resume(w.Position)
@@ -196,18 +195,6 @@ func (w *wait) prepare() error {
 	}
 	if w.Began.IsZero() && !w.planned.Once {
 		w.Began = w.Start
-	}
-	return nil
-}
-
-// checkStream returns an error if the probe is a stream and the settings do not allow streams.
-func (w *wait) checkStream() error {
-	switch {
-	case !w.planned.streams:
-	case w.p.Elements != nil:
-		return errors.New("the messages of a stream are not lists of elements")
-	case !w.rules.HasSuccess():
-		return errors.New("a stream needs a rule for SUCCESS, or its first message would be one")
 	}
 	return nil
 }
