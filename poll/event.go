@@ -23,16 +23,6 @@ const (
 	EventGoal    EventKind = "goal"    // a [Group] has ended; each group has one such event, its last
 )
 
-// A HeldBy is the reason why an attempt that is due cannot start yet, as a single word. The empty string means
-// that nothing delays the attempt.
-type HeldBy string
-
-// The values of [HeldBy].
-const (
-	HeldByGate HeldBy = "gate" // the origin is closed, because it requested a pause
-	HeldByRate HeldBy = "rate" // the origin's request rate does not allow another request yet
-)
-
 // An Event is one step in a wait or in a group. It does not change after it is emitted, and its receiver must
 // not modify it.
 type Event struct {
@@ -51,9 +41,10 @@ type Event struct {
 
 	// Wait is the time until the next attempt (EventWait).
 	Wait time.Duration
-	// HeldBy is the reason if an attempt was due but is delayed; a further EventWait reports the delay.
-	// Otherwise HeldBy is "". Programs that display the wait need HeldBy.
-	HeldBy HeldBy
+	// HeldBy is the reason if an attempt was due but is delayed; a further EventWait reports the delay. It is
+	// "gate" if the origin is closed, because it requested a pause. It is "rate" if the origin's request rate does
+	// not allow another request yet. Otherwise HeldBy is "". Programs that display the wait need HeldBy.
+	HeldBy string
 
 	// Observation is the result of the attempt or the message, and Verdict is the verdict on it (EventAttempt,
 	// EventMessage). For an ERROR that has not reached its threshold, Verdict.Status is NOT_READY, while

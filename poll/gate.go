@@ -126,9 +126,9 @@ func (l *loop) awaitSlot(ctx context.Context, w *wait) bool {
 func (l *loop) hold(w *wait, closed string, now time.Time) bool {
 	defer l.lock()()
 	e := w.event(EventWait, now)
-	e.HeldBy = HeldByRate
+	e.HeldBy = "rate"
 	if o := w.origin; closed != "" {
-		e.HeldBy = HeldByGate
+		e.HeldBy = "gate"
 		if w.Due.After(o.opens) {
 			o.opens = w.Due.Add(clockSpread)
 			l.emit(Event{Kind: EventOrigin, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,

@@ -375,7 +375,7 @@ func TestAStepThatTheLimiterHolds(t *testing.T) {
 		p := poll.Poller{Probe: atPlace{&operation{}}, Immediate: true, Limiter: limiter}
 		state, events := p.Step(t.Context(), poll.State{})
 		last := events[len(events)-1]
-		if last.Kind != poll.EventWait || last.HeldBy != poll.HeldByRate || last.Wait != 10*time.Second || state.Attempts != 0 {
+		if last.Kind != poll.EventWait || last.HeldBy != "rate" || last.Wait != 10*time.Second || state.Attempts != 0 {
 			t.Errorf("state %+v, last event %+v", state, last)
 		}
 		time.Sleep(last.Wait)

@@ -90,7 +90,7 @@ func (v *view) jsonEvent(row *boardRow, ev poll.Event, found shown) jsonEvent {
 	}
 	switch ev.Kind {
 	case poll.EventWait:
-		o.Wait, o.RetryAfter, o.HeldBy = new(seconds(ev.Wait)), waitSeconds(requestedWait(ev)), string(ev.HeldBy)
+		o.Wait, o.RetryAfter, o.HeldBy = new(seconds(ev.Wait)), waitSeconds(requestedWait(ev)), ev.HeldBy
 	case poll.EventAttempt, poll.EventMessage:
 		o.setVerdict(ev.Verdict, ev.Verdict.Status, ev.Verdict.Reason, ev.Observation)
 		o.Notes, o.Show = corrections(ev.Verdict), found.values

@@ -170,7 +170,7 @@ func TestShared_row(t *testing.T) {
 		}
 		r.Event(ev)
 		words := r.wordsOn(r.board.rows[0], 1, 80)
-		if held := ev.HeldBy == poll.HeldByGate; held != strings.HasPrefix(words, "HTTP 429, Retry-After asks for 2s; held until its origin opens") {
+		if held := ev.HeldBy == "gate"; held != strings.HasPrefix(words, "HTTP 429, Retry-After asks for 2s; held until its origin opens") {
 			t.Errorf("%s: %s", ev.Kind, words)
 		}
 	}

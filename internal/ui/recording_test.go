@@ -75,7 +75,7 @@ func (t *recording) wait(d time.Duration, hint *status.RetryAfter) *recording {
 }
 
 // held records that the attempt is held back for d, although that may take for most.
-func (t *recording) held(by poll.HeldBy, d, most time.Duration) *recording {
+func (t *recording) held(by string, d, most time.Duration) *recording {
 	t.wait(most, nil)
 	t.events[len(t.events)-1].HeldBy = by
 	t.now += d - most
@@ -234,9 +234,9 @@ func recordings() map[string][]poll.Event {
 
 	shared := newRecording(jobURL, 10*time.Minute, 0).
 		wait(100*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
-		wait(200*time.Millisecond, nil).held(poll.HeldByRate, 2*time.Second, 2*time.Second).
+		wait(200*time.Millisecond, nil).held("rate", 2*time.Second, 2*time.Second).
 		attempt(verdict(status.Throttled, "", "HTTP 429, Retry-After asks for 2s"), throttled).
-		wait(2*time.Second, retryAfter).held(poll.HeldByGate, 0, 3*time.Second).
+		wait(2*time.Second, retryAfter).held("gate", 0, 3*time.Second).
 		event(poll.Event{Kind: poll.EventOrigin, Origin: &poll.ClosedOrigin{Name: "https://api.example.com:443", Reason: "HTTP 429"}}).
 		pass(3*time.Second).
 		attempt(verdict(status.Success, until, `.state is "done"`), done)

@@ -67,7 +67,7 @@ type boardRow struct {
 	phase     poll.EventKind // the kind of the last event: a wait, a start or an attempt; "" after the end
 	since     time.Time      // when the phase started
 	due       time.Time      // when the next attempt is due
-	held      poll.HeldBy    // why an attempt that is due does not start, or ""
+	held      string         // why an attempt that is due does not start, or ""
 	messages  int            // the number of messages in the target's streams
 	heard     time.Time      // when the last message arrived
 	trouble   bool           // for a list, whether the last attempt could not read its elements
@@ -208,10 +208,10 @@ func (r *boardRow) next(now time.Time) string {
 }
 
 // heldWords describes why an attempt that is due does not start yet. It returns "" if by is "".
-func heldWords(by poll.HeldBy) string {
-	return map[poll.HeldBy]string{
-		poll.HeldByGate: "held until its origin opens",
-		poll.HeldByRate: "held by the shared rate",
+func heldWords(by string) string {
+	return map[string]string{
+		"gate": "held until its origin opens",
+		"rate": "held by the shared rate",
 	}[by]
 }
 
