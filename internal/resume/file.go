@@ -288,7 +288,7 @@ func (f *file) take(text []byte) error {
 	if json.Unmarshal(text, &e) != nil {
 		return errNoLine
 	}
-	if e.ID == "" || (e.Event == "end") != e.State.Ended() || (e.Event == "start") != e.State.Starting {
+	if e.ID == "" || e.Event != e.kind() {
 		return fmt.Errorf("a line for %.20q that makes no sense", e.Event)
 	}
 	if !f.isStale(e) {

@@ -75,28 +75,23 @@ const tried = "\nYour own rules come first. In a preset, throttled-if comes befo
 	"A successful response that no rule matches is NOT_READY, or ERROR with --strict.\n"
 
 // explained returns the source text of the presets in list. After each preset, it explains in what order poll
-// evaluates the rules.
+// evaluates the rules. For a group, it also lists the members (stanzas).
 func explained(list []presets.Preset) string {
 	var parts []string
 	for _, preset := range list {
-		text := preset.Text + tried + stanzas(preset)
+		text, stanzas := preset.Text+tried, preset.Stanzas()
 		if preset.File != "" {
 			text = "# " + preset.File + "\n" + text
+		}
+		if len(stanzas) > 0 {
+			text += "\npoll evaluates an object by the first of these that matches, else by the rules above:\n"
+		}
+		for _, s := range stanzas {
+			text += fmt.Sprintf("  %-24s %s\n", s.Name, cmp.Or(s.API, s.File))
 		}
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, "\n")
-}
-
-// stanzas returns a line for each member (stanza) of the group p. It returns "" if p is not a group.
-func stanzas(p presets.Preset) (lines string) {
-	for _, s := range p.Stanzas() {
-		lines += fmt.Sprintf("  %-24s %s\n", s.Name, cmp.Or(s.API, s.File))
-	}
-	if lines != "" {
-		lines = "\npoll evaluates an object by the first of these that matches, else by the rules above:\n" + lines
-	}
-	return lines
 }
 
 func presetList(mine []presets.Preset) string {

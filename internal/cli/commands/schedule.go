@@ -51,7 +51,6 @@ type scheduleQuery struct {
 }
 
 func (q *scheduleQuery) flags() argv.Flags {
-
 	waits := argv.Of(read.WaitsTable(), func(q *scheduleQuery) *read.Waits { return &q.waits })
 	waits.Lookup("seed").Usage = "show the waits of poll --seed N, not averages"
 	return slices.Concat(argv.Flags{
