@@ -57,28 +57,22 @@ func corrections(v status.Verdict) []string {
 // matched the response. It returns "" if no flags apply. Expressions are quoted for a shell.
 func instead(o *poll.Outcome) string {
 	obs := o.Observation
-	switch {
-	case o.Ending != poll.Failed || o.Verdict.Rule != "":
-		return ""
-	case slices.Contains(o.Hints, status.Hint{Kind: status.HintUntrusted}), obs.Code == nil, obs.Good(), obs.Result: // conditions do not apply to the result of the operation
+	isUntrusted := slices.Contains(o.Hints, status.Hint{Kind: status.HintUntrusted})
+	if o.Ending != poll.Failed || o.Verdict.Rule != "" || isUntrusted || obs.Code == nil || obs.Good() || obs.Result { // conditions do not apply to the result of the operation
 		return ""
 	}
-	code, starts := *obs.Code, obs.Start
-	// With these codes, the resource may not exist yet, or may still be locked.
-	later := code == http.StatusNotFound || code == http.StatusConflict || code == http.StatusLocked
-	switch {
-	case starts && later:
-		end, again := "accepted", fmt.Sprintf("--follow none --not-ready-if '$status==%d'", code)
-		if o.Verdict.ReachedSuccessRule {
-			end = "done"
-		} else { // so far, no condition would turn an accepted request into SUCCESS
-			again += " --until '$status<300'"
+	code, again := *obs.Code, fmt.Sprintf("--not-ready-if '$status==%d'", *obs.Code)
+	switch isLater := slices.Contains([]int{http.StatusNotFound, http.StatusConflict, http.StatusLocked}, code); {
+	case obs.Start && isLater: // the resource may not exist yet, or may still be locked
+		end := "done: --follow none " + again
+		if !o.Verdict.ReachedSuccessRule { // so far, no condition would turn an accepted request into SUCCESS
+			end = "accepted: --follow none " + again + " --until '$status<300'"
 		}
-		return "a start request is sent once; if repeating it does no harm, this sends it until it is " + end + ": " + again
-	case starts && (code == http.StatusMovedPermanently || code == http.StatusFound):
+		return "a start request is sent once; if repeating it does no harm, this sends it until it is " + end
+	case obs.Start && (code == http.StatusMovedPermanently || code == http.StatusFound):
 		return "to follow the redirect: --follow '$header.Location'"
-	case !starts && code >= 400 && code != http.StatusUnauthorized && code != http.StatusProxyAuthRequired:
-		return fmt.Sprintf("to keep waiting on this response: --not-ready-if '$status==%d'", code)
+	case !obs.Start && code >= 400 && code != http.StatusUnauthorized && code != http.StatusProxyAuthRequired:
+		return "to keep waiting on this response: " + again
 	}
 	return ""
 }
