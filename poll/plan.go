@@ -30,17 +30,6 @@ type listing struct {
 	hold      time.Duration // time until the verdicts of all elements have lasted for their threshold
 }
 
-// plan sets the time of w's next attempt.
-func (w *wait) plan(now time.Time) {
-	of := listing{hold: w.timeToHold(now)}
-	if w.list != nil {
-		of = w.list.listing(now)
-	} else if w.isToConfirm() {
-		of.streak = w.Streak
-	}
-	w.Due, w.LastAttempt, w.Previous = w.next(of, now)
-}
-
 // next returns due, the time of the next attempt. It follows the schedule, or the wait that the server
 // requested if that is longer. If that is too late for the deadline, due is moved forward to leave just enough
 // time for an attempt, and isLast is true. However, due is never before the time that a THROTTLED response
