@@ -128,7 +128,7 @@ func TestProbesAreValues(t *testing.T) {
 		all.Go(func() { first.Next.Check(t.Context(), poll.Attempt{Number: 2}) })
 	}
 	all.Wait()
-	resumed, err := start.Resume(first.Position)
+	resumed, err := start.Plan().Resume(first.Position)
 	if err != nil {
 		t.Fatal(err)
 	}

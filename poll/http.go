@@ -144,7 +144,7 @@ func (h HTTP) Plan() Plan {
 	if err == nil {
 		plan = first.Plan()
 	}
-	plan.Name, plan.Resume = h.Target(), h.Resume
+	plan.Name, plan.Resume = h.Target(), h.resume
 	return plan
 }
 
@@ -169,9 +169,9 @@ func (h HTTP) first() (httpProbe, error) {
 	return httpProbe{o, o.First()}, nil
 }
 
-// Resume returns the probe that continues from position, a [Report.Position] of an earlier run. If position is
+// resume returns the probe that continues from position, a [Report.Position] of an earlier run. If position is
 // nil, it returns the probe of the first attempt.
-func (h HTTP) Resume(position json.RawMessage) (Probe, error) {
+func (h HTTP) resume(position json.RawMessage) (Probe, error) {
 	p, err := h.first()
 	if err == nil && position != nil {
 		p.position, err = p.Operation.Resume(position)

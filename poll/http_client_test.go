@@ -95,7 +95,7 @@ func TestHTTP_Credentials(t *testing.T) {
 		"a function for one":     {poll.HTTP{Transport: function}, []string{"of a function"}},
 	} {
 		test.request.URL = "https://api.example.com/a"
-		first, err := test.request.Resume(nil)
+		first, err := test.request.Plan().Resume(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,8 @@ type Plan struct {
 	// and a [*status.Failure] if a program cannot be run.
 	Invalid error
 	// Resume returns the probe that continues from a [Report.Position] of an earlier run. It returns an error
-	// if the position cannot be used. A nil Resume means that the probe has no positions.
+	// if the position cannot be used. For a nil position, it returns the probe of the first attempt. A nil Resume
+	// means that the probe has no positions.
 	Resume func(position json.RawMessage) (Probe, error)
 
 	isHTTP    bool // the probe is an HTTP, which applies some limits to each request by itself

@@ -128,7 +128,7 @@ func (s *Run) IsLogged() bool { return s.Joblog != "" || s.Slice > 0 }
 
 // keepsEnviron reports whether --follow builds a URL from environment variables. A job log would store such a URL.
 func keepsEnviron(request *poll.HTTP) bool {
-	first, _ := request.Resume(nil)
+	first, _ := request.Plan().Resume(nil)
 	return first.(interface{ KeepsEnviron() bool }).KeepsEnviron()
 }
 
