@@ -129,9 +129,8 @@ func ofResult(o *status.Observation) bool {
 	return o != nil && o.Result
 }
 
-// End makes the record of the run, which has the outcome o. It makes no record if the outcome contains no
-// information about the operation. If an earlier process observed the end, no attempt of this process did, so End
-// makes no record either.
+// End sets the record of the run, which has the outcome o. The record remains nil if o contains no information about
+// the operation. It also remains nil if an earlier process observed the end, because no attempt of this process did.
 func (r *Recorder) End(ctx context.Context, o poll.Outcome) {
 	if r == nil {
 		return
