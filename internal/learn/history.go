@@ -252,7 +252,7 @@ type Past struct {
 	Warnings []string   // warnings about lines that were skipped
 }
 
-// Fit reads the past runs of the operation name, oldest first, and fits a model to them. If it skips invalid lines,
+// Fit reads the past runs of the operation name, oldest first, and learns a model from these runs. If it skips invalid lines,
 // p contains a warning. If there is no file for name, p contains no runs.
 func (h History) Fit(name string, o fit.Options) (p Past, err error) {
 	text, err := readAll(h.path(name))

@@ -148,7 +148,7 @@ const (
 //go:embed plot.svg.tmpl
 var pictureTemplate string
 
-// picture returns an SVG image that shows the plots below each other.
+// picture returns an SVG image that shows the plots from top to bottom.
 func picture(plots ...plot) []byte {
 	var drawn []plot
 	for i, p := range plots {
