@@ -74,10 +74,10 @@ func (a Attempt) message() func(status.Observation) (enough bool) {
 // attempt runs one attempt of w, evaluates its response, and reports a rejected request or a quota to the limiter.
 // If the result of the operation is in another document, the first request for the result belongs to the same
 // attempt. If the wait succeeds, attempt also calls Finalize.
-func (l *loop) attempt(w *wait, pace *paced) {
-	w.check(pace)
+func (l *loop) attempt(ctx context.Context, w *wait, pace *paced) {
+	w.check(ctx, pace)
 	if took := w.last.took; w.result != nil && w.toResult() {
-		w.check(pace)
+		w.check(ctx, pace)
 		w.last.took += took
 	}
 	w.noteEvidence() // before the events are emitted, because their States include the evidence
@@ -97,11 +97,14 @@ func (l *loop) attempt(w *wait, pace *paced) {
 // check calls the probe, and evaluates its response. pace, which may be nil, delays the requests as the limiter
 // requires.
 //
-// AttemptTimeout limits the attempt. For an HTTP stream, it only limits the time from each request to the
-// response header.
-func (w *wait) check(pace *paced) {
-	ctx, cancel := w.context(w.stepLeft())
-	defer cancel()
+// ctx limits the attempt, and so does AttemptTimeout. For an HTTP stream, AttemptTimeout only limits the time from each
+// request to the response header. The deadline of a [Poller.Step] limits the attempt, too.
+func (w *wait) check(ctx context.Context, pace *paced) {
+	if end := w.run.stepEnd; !end.IsZero() {
+		inTime, cancel := w.context(max(time.Until(end), 1))
+		defer cancel()
+		ctx = inTime
+	}
 	var timer *clock
 	limits := &limits{Attempt: request.Attempt{Anew: w.planned.streams && w.isUnconfirmed()}, continues: w.planned.continues}
 	if pace != nil {
@@ -135,20 +138,12 @@ func (w *wait) check(pace *paced) {
 	w.noteClosed(&r.Observation)
 	evaluation := context.Context(timer)
 	if !timer.restart(w.p.AttemptTimeout) { // the evaluation may take as long as the attempt
-		evaluation, cancel = w.context(w.p.AttemptTimeout)
+		inTime, cancel := w.context(w.p.AttemptTimeout)
 		defer cancel()
+		evaluation = inTime
 	}
 	w.follow(&r, limits)
 	w.evaluateResponse(evaluation, r.Observation, took)
-}
-
-// stepLeft returns the time left for an attempt that [Poller.Step] makes. It returns 0 if no such limit exists,
-// and at least 1 ns otherwise.
-func (w *wait) stepLeft() time.Duration {
-	if w.run.stepEnd.IsZero() {
-		return 0
-	}
-	return max(time.Until(w.run.stepEnd), 1)
 }
 
 // context returns the context for an attempt. The context is done when the run ends, at the wait's deadline,

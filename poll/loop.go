@@ -126,7 +126,7 @@ func (l *loop) turn(w *wait, next func()) (ok bool) {
 	if w.planned.streams { // a stream may take long, and must not keep other waits from their attempts
 		leave()
 	}
-	l.attempt(w, pace)
+	l.attempt(ctx, w, pace)
 	l.conclude(w)
 	return true
 }
