@@ -149,12 +149,11 @@ func (r *reading) add(at level, k kind, s Statement) {
 	}
 }
 
-// maxNesting is the greatest depth of objects and lists that are read. The document itself has the depth 0. maxList is
-// the greatest length in bytes of a list in a member that is read, because reading a long list takes long.
-const (
-	maxNesting = 3
-	maxList    = 16 << 10
-)
+// maxNesting is the greatest depth of objects and lists that are read. The document itself has the depth 0.
+const maxNesting = 3
+
+// maxList is the greatest length in bytes of a list in a member that is read, because reading a long list takes long.
+const maxList = 16 << 10
 
 // readValue collects the statements of raw, an object or a list. It does nothing for any other value. path is the path of
 // raw, or "" for the document itself. depth is the nesting depth of raw, and at is its level.
