@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -71,24 +70,25 @@ func (a Attempt) message() func(status.Observation) (enough bool) {
 	return a.Message
 }
 
-// attempt runs one attempt of w, evaluates its response, and reports a rejected request or a quota to the limiter.
-// If the result of the operation is in another document, the first request for the result belongs to the same
-// attempt. If the wait succeeds, attempt also calls Finalize.
-func (l *loop) attempt(ctx context.Context, w *wait, pace *paced) {
+// attempt runs one attempt of w, and evaluates its response. If the result of the operation is in another document,
+// the first request for the result belongs to the same attempt.
+func (w *wait) attempt(ctx context.Context, pace *paced) {
 	w.check(ctx, pace)
 	if took := w.last.took; w.result != nil && w.toResult() {
 		w.check(ctx, pace)
 		w.last.took += took
 	}
 	w.noteEvidence() // before the events are emitted, because their States include the evidence
-	if pace != nil {
-		w.Pause = cmp.Or(pace.feedBack(w.origin.name, w.last.observation, w.last.verdict), w.Pause)
-	}
+}
+
+// finalize calls Poller.Finalize for the targets of w that have succeeded. The loop must not be locked, because
+// Finalize may take long.
+func (w *wait) finalize() {
 	if w.p.Finalize == nil {
 		return
 	}
 	for _, w := range w.all() {
-		if w.Status == status.Success && w.decided() { // called here, where the loop is not locked, because it may take long
+		if w.Status == status.Success && w.decided() {
 			w.final = new(w.p.Finalize(w.outcome(Succeeded)))
 		}
 	}
@@ -262,4 +262,70 @@ func (w *wait) classifyResult(ctx context.Context, result *conclusion) status.Ve
 // unfetched returns the reason for NOT_READY while the operation is done, but its result has not been fetched.
 func (w *wait) unfetched() string {
 	return "done, but its result could not be fetched: get " + w.planned.Name
+}
+
+// A clock is the context of an attempt that enforces AttemptTimeout. The clock stops while any of the attempt's
+// requests waits for the limiter.
+type clock struct {
+	context.Context
+	timer *time.Timer
+	mu    sync.Mutex
+	held  int           // number of requests that wait for the limiter
+	left  time.Duration // time that was left when the clock last started
+	since time.Time     // time at which the clock last started
+}
+
+// newClock starts a clock that ends the attempt after limit. The caller must call stop to release the clock.
+func newClock(ctx context.Context, limit time.Duration) (c *clock, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c = &clock{Context: ctx, left: limit, since: time.Now()}
+	c.timer = time.AfterFunc(limit, func() { cancel(ErrAttemptTimeout) })
+	return c, func() {
+		c.timer.Stop()
+		cancel(nil)
+	}
+}
+
+// hold stops the clock while a request waits for the limiter. The caller calls release after the wait. If
+// several requests wait, the clock continues after the last release. On a nil clock hold does nothing.
+func (c *clock) hold() (release func()) {
+	if c == nil {
+		return func() {}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held++; c.held == 1 && c.timer.Stop() {
+		c.left -= time.Since(c.since)
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.held--; c.held == 0 && c.Err() == nil {
+			c.since = time.Now()
+			c.timer.Reset(c.left)
+		}
+	}
+}
+
+// restart sets another limit for the attempt, which starts now. It returns false if the attempt has timed out or
+// ended, or if c is nil.
+func (c *clock) restart(limit time.Duration) bool {
+	if c == nil || !c.timer.Stop() {
+		return false
+	}
+	c.left = limit
+	c.hold()()
+	return c.Err() == nil
+}
+
+// Deadline returns the time at which the attempt times out if no further request has to wait for the limiter.
+// While a request waits, Deadline returns the deadline of the parent context.
+func (c *clock) Deadline() (time.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	run, _ := c.Context.Deadline()
+	if c.held > 0 {
+		return run, !run.IsZero()
+	}
+	return earliest(run, c.since.Add(c.left)), true
 }

@@ -80,11 +80,11 @@ func (l *loop) driveOne(p Poller) {
 // wait has ended, or if a [Poller.Step] has to return before the attempt.
 func (l *loop) sleep(w *wait) bool {
 	now := time.Now()
-	w.origin = l.originOf(w)
 	isKnown := l.stepping && !w.Due.IsZero() // the previous Step planned the attempt
 	if !isKnown {
 		w.plan(now)
 	}
+	w.origin = l.originOf(w)
 	isLater := w.Due.After(now)
 	if !isKnown || isLater {
 		l.emit(w.event(EventWait, now))
@@ -110,8 +110,8 @@ func (w *wait) plan(now time.Time) {
 	w.Due, w.LastAttempt, w.Previous = w.next(of, now)
 }
 
-// turn runs one attempt of w: it sends w through the gate, runs the probe, and acts on the verdict. It calls
-// next, with the loop locked, as soon as another wait may enter the gate: when w has passed the gate, or has
+// turn runs one attempt of w: it sends w through the gate, runs the probe, reports a rejected request or a quota to
+// the limiter, and acts on the verdict. It calls next, with the loop locked, as soon as another wait may enter the gate: when w has passed the gate, or has
 // given up. It returns false without an attempt, because the wait has ended or because a [Poller.Step] has to
 // return first.
 func (l *loop) turn(w *wait, next func()) (ok bool) {
@@ -126,7 +126,11 @@ func (l *loop) turn(w *wait, next func()) (ok bool) {
 	if w.planned.streams { // a stream may take long, and must not keep other waits from their attempts
 		leave()
 	}
-	l.attempt(ctx, w, pace)
+	w.attempt(ctx, pace)
+	if pace != nil {
+		w.Pause = cmp.Or(pace.feedBack(w.origin.name, w.last.observation, w.last.verdict), w.Pause)
+	}
+	w.finalize()
 	l.conclude(w)
 	return true
 }

@@ -89,6 +89,14 @@ func (w *wait) all() []*wait {
 	return waits
 }
 
+// endClosed ends all targets of the wait after the attempt, because the origin is closed until after the deadline.
+// why is the human-readable reason.
+func (w *wait) endClosed(why string) {
+	for _, w := range w.all() {
+		w.closedPastDeadline = why
+	}
+}
+
 // The causes with which the loop cancels the remaining targets of a group.
 var (
 	errReached    = fmt.Errorf("%w: the goal was reached", Cancelled)
