@@ -6,6 +6,7 @@ package argv
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -272,22 +273,35 @@ func ParseRate(s string) (float64, error) {
 	return n / (units * unit), nil
 }
 
-// ParseShare parses a number such as "3", or a percentage of total such as "95%", which it rounds up to a whole
-// number. The result is at least 1 and at most total; anything else is an error. The parameter things names the
-// counted objects in error messages.
-func ParseShare(s string, total int, things string) (int, error) {
-	digits, isShare := strings.CutSuffix(s, "%")
+// A Share is a number of things, or a percentage of all things. The zero value stands for no number.
+type Share struct {
+	Number    float64
+	IsPercent bool
+}
+
+// ParseShare parses a whole number such as "3", or a percentage such as "95%". The number is more than 0, and a
+// percentage is at most 100%.
+func ParseShare(s string) (share Share, err error) {
+	digits, isPercent := strings.CutSuffix(s, "%")
 	n, ok := number(digits)
-	if isShare {
-		n = math.Ceil(n*float64(total)/100 - 1e-9) // 4.4% of 750 is 33, although the product is 33.000000000000007
-	}
 	switch {
-	case !ok || n <= 0 || n != math.Trunc(n):
-		return 0, Usagef("%q is neither a whole number nor a percentage, e.g. 3 or 95%%", s)
-	case isShare && n > float64(total):
-		return 0, Usagef("%s is more than all", s)
-	case n > float64(total):
-		return 0, Usagef("%s of %d %s is more than all", s, total, things).Advise("share " + s)
+	case !ok || n <= 0 || !isPercent && n != math.Trunc(n):
+		return share, Usagef("%q is neither a whole number nor a percentage, e.g. 3 or 95%%", s)
+	case isPercent && n > 100:
+		return share, Usagef("%s is more than all", s)
+	}
+	return Share{n, isPercent}, nil
+}
+
+// Of returns the share of total. It rounds a percentage up. A number that is more than total is an error, in which
+// the parameter things names the counted objects.
+func (s Share) Of(total int, things string) (int, error) {
+	n := s.Number
+	if s.IsPercent {
+		n = max(1, math.Ceil(n*float64(total)/100-1e-9)) // 4.4% of 750 is 33, although the product is 33.000000000000007
+	}
+	if n > float64(total) {
+		return 0, Usagef("%v of %d %s is more than all", n, total, things).Advise(fmt.Sprint("share ", n))
 	}
 	return int(n), nil
 }

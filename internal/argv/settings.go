@@ -141,7 +141,7 @@ type Limit struct {
 //
 // It returns an error if two settings with the same rank contradict each other. It also returns an error for any
 // other setting that does not apply to the wait, or that lacks the flag it needs.
-func (l Settings) Resolved(c Check) (_ Settings, err error) {
+func (l Settings) Resolved(c Check) (Settings, error) {
 	for _, s := range l {
 		for not := range strings.FieldsSeq(s.Flag.Not) {
 			name, word, _ := strings.Cut(not, "=")
@@ -159,18 +159,19 @@ func (l Settings) Resolved(c Check) (_ Settings, err error) {
 		}
 	}
 	for _, s := range l {
-		if s.Rank >= max(c.Least, Preset) && s.isOn() && !s.Flag.Fits(c.Kinds) {
-			return l, NotApplicable(s.Flag.Name, s.Origin, c.Word)
+		switch kind := c.excludes(s); {
+		case kind == "" || !s.isOn():
+		case s.Rank == Variable:
+			l = l.Without(s.Flag.Name)
+		default:
+			return l, NotApplicable(s.Flag.Name, s.Origin, kind)
 		}
-	}
-	if l, err = l.within(c.Limits); err != nil {
-		return l, err
 	}
 	for _, s := range l {
 		needs := s.Flag.Needs
 		inEntries := c.Entries.Named(needs)
 		switch {
-		case needs == "" || s.Rank < max(c.Least, Preset) || !s.isOn() || l.IsOn(needs) || inEntries != nil && !inEntries.WholeRun:
+		case needs == "" || s.Rank < c.Least || !s.isOn() || l.IsOn(needs) || inEntries != nil && !inEntries.WholeRun:
 		case s.Rank == Variable:
 			l = l.Without(s.Flag.Name)
 		default:
@@ -180,19 +181,16 @@ func (l Settings) Resolved(c Check) (_ Settings, err error) {
 	return l, nil
 }
 
-// within removes the settings that come from environment variables and whose flags are excluded by limits. It
-// returns the other settings. If the flag of any other setting is excluded, it returns an error.
-func (l Settings) within(limits []Limit) (Settings, error) {
-	for _, limit := range limits {
-		for name := range strings.FieldsSeq(limit.Flags) {
-			switch s := l.last(name); {
-			case !limit.Holds || !s.isOn():
-			case s.Rank == Variable:
-				l = l.Without(name)
-			default:
-				return l, NotApplicable(name, s.Origin, limit.Kind)
-			}
+// excludes returns the kind of wait that excludes the flag of s, for [NotApplicable]. It returns "" if the flag
+// applies to the wait.
+func (c Check) excludes(s Setting) (kind string) {
+	if s.Rank >= c.Least && !s.Flag.Fits(c.Kinds) {
+		return c.Word
+	}
+	for _, limit := range c.Limits {
+		if limit.Holds && slices.Contains(strings.Fields(limit.Flags), s.Flag.Name) {
+			return limit.Kind
 		}
 	}
-	return l, nil
+	return ""
 }

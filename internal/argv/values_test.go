@@ -69,7 +69,13 @@ func TestNumbers(t *testing.T) {
 
 func TestShare(t *testing.T) {
 	of := func(total int) func(string) (int, error) {
-		return func(text string) (int, error) { return ParseShare(text, total, "things") }
+		return func(text string) (n int, err error) {
+			share, err := ParseShare(text)
+			if err == nil {
+				n, err = share.Of(total, "things")
+			}
+			return n, err
+		}
 	}
 	values(t, of(5000), map[string]any{"95%": 4750})
 	values(t, of(750), map[string]any{"4.4%": 33, "4.5%": 34})

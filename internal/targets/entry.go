@@ -28,19 +28,22 @@ const (
 
 // entry converts n to an entry and adds it to the file. It returns an error if n is invalid, or if the file has
 // too many entries.
-func (f *File) entry(n *yaml.Node) error {
+func (f *File) entry(n *yaml.Node) (err error) {
 	if f.count++; f.count > maxEntries {
 		return f.wrong(n.Line, "", "the file has more than 1,000,000 entries")
 	}
 	e := &Entry{Line: n.Line}
-	var err error
+	var fields map[string]string // nil if the entry is a text
 	switch kindOf(n) {
 	case aText:
 		err = f.readText(e, n)
 	case anObject:
-		err = f.readObject(e, n)
+		fields, err = f.readObject(e, n)
 	default:
 		err = f.not("a text or an object", n)
+	}
+	if err == nil && (f.config.Template != nil || !f.config.Keys) {
+		err = f.fill(e, fields)
 	}
 	if err != nil {
 		return err
@@ -99,18 +102,15 @@ func (f *File) readText(e *Entry, n *yaml.Node) error {
 	switch {
 	case err != nil:
 		return err
-	case f.config.Template != nil:
+	case f.config.Template != nil || f.config.Keys:
 		e.Name = e.Item
-		return f.fill(e, nil)
-	case f.config.Keys:
-		e.Name = e.Item
-		return nil
 	case !strings.Contains(e.Item, "://"):
 		return f.wrong(n.Line, "a URL begins with http://, https:// or tcp://; one to fill: poll --targets FILE https://api.example.com/jobs/{}",
 			"the entry is not a URL, and there is no URL that it could fill")
+	default:
+		e.URL = e.Item
 	}
-	e.URL = e.Item
-	return f.fill(e, nil)
+	return nil
 }
 
 // oneLine returns an error unless n is a text of one line, which must not be empty or longer than maxText.
@@ -128,41 +128,39 @@ func (f *File) oneLine(n *yaml.Node) error {
 	return nil
 }
 
-// readObject sets the fields of e from n, an object.
-func (f *File) readObject(e *Entry, n *yaml.Node) error {
+// readObject sets the fields of e from n, an object. It returns the fields of the object that replace placeholders.
+func (f *File) readObject(e *Entry, n *yaml.Node) (fields map[string]string, err error) {
 	if len(n.Content) > 2*maxKeys {
-		return f.wrong(n.Line, "", "the entry has more than %d keys", maxKeys)
+		return nil, f.wrong(n.Line, "", "the entry has more than %d keys", maxKeys)
 	}
-	fields, known := map[string]string{}, map[string]bool{}
+	fields = make(map[string]string)
+	known := make(map[string]bool)
 	for pair := range slices.Chunk(n.Content, 2) {
 		key := pair[0]
 		switch {
 		case kindOf(key) != aText || len(key.Value) > maxKey:
-			return f.wrong(key.Line, "", "an entry cannot have this key")
+			return nil, f.wrong(key.Line, "", "an entry cannot have this key")
 		case known[key.Value]:
-			return f.wrong(key.Line, "write several values as a list: "+key.Value+": [A, B]", "%s: the key is given twice", key.Value)
+			return nil, f.wrong(key.Line, "write several values as a list: "+key.Value+": [A, B]", "%s: the key is given twice", key.Value)
 		}
 		known[key.Value], f.key = true, key.Value
 		if err := f.readKey(e, key, pair[1], fields); err != nil {
-			return err
+			return nil, err
 		}
 		f.key = ""
 	}
 	e.Item = e.Name
 	switch {
 	case f.config.Template != nil:
-		return f.fill(e, fields)
 	case f.config.Keys && e.Name == "":
-		return f.wrong(n.Line, "", "the entry has no name")
+		err = f.wrong(n.Line, "", "the entry has no name")
 	case f.config.Keys:
 	case e.URL == "" && e.Command == nil:
-		return f.wrong(n.Line, "", "the entry has neither a url nor a command")
+		err = f.wrong(n.Line, "", "the entry has neither a url nor a command")
 	case e.URL != "" && e.Command != nil:
-		return f.wrong(n.Line, "give one of them, or two entries", "the entry has both a url and a command")
-	default:
-		return f.fill(e, fields)
+		err = f.wrong(n.Line, "give one of them, or two entries", "the entry has both a url and a command")
 	}
-	return nil
+	return fields, err
 }
 
 // readKey reads a key of an object and its value. If the key is a field of the template, readKey stores the value

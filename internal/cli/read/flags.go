@@ -84,7 +84,7 @@ func several() argv.Flags {
 		{Name: "batch", Value: "N", Default: "1", Set: argv.Parsed(argv.ParseCount(1), func(s *Run, v int) { s.Batch = v }), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
 		{Name: "all", Hidden: true, Not: "any at-least"}, // has no effect, because waiting for all targets is the default
 		{Name: "any", Set: argv.Switch(func(s *Run, on bool) { s.Any = on }), Not: "at-least", Usage: "one SUCCESS is enough"},
-		{Name: "at-least", Value: "N|P%", Default: "all", Set: argv.Text(func(s *Run, v string) { s.AtLeast = v }), Distinctive: true, Usage: "the number of targets that have to succeed"},
+		{Name: "at-least", Value: "N|P%", Default: "all", Set: argv.Parsed(argv.ParseShare, func(s *Run, v argv.Share) { s.AtLeast = v }), Distinctive: true, Usage: "the number of targets that have to succeed"},
 		{Name: "fail-fast", Set: argv.Switch(func(s *Run, on bool) { s.Group.FailFast = on }), Usage: "stop as soon as the goal can no longer be reached"},
 		{Name: "expect", Value: "N", Default: "1", Brief: true, Set: argv.Parsed(argv.ParseCount(0), func(s *Run, v int) { s.Expect = v }), Usage: "the least number of targets or elements; 0: none"},
 		{Name: "target-timeout", HasVariable: true, Value: "D", Default: "0 = none", Set: argv.Parsed(argv.ParseDuration, func(s *Run, v time.Duration) { s.Poller.Timeout = v }), Distinctive: true, Usage: "the time for each target, within --timeout"},

@@ -228,9 +228,6 @@ func (r *Reader) readBody(s *Run, probe *poll.HTTP) error {
 // readCommand returns the command probe that the flags describe, without its arguments. With --stdin, it also
 // reads stdin.
 func (r *Reader) readCommand(s *Run) (*poll.Command, error) {
-	if r.nested == nil {
-		r.nested = nestedCommand(r.process, s.Grace)
-	}
 	c := s.Command
 	c.Grace, c.Env = r.nested.Grace, r.nested.Env
 	if s.Stdin {

@@ -55,7 +55,7 @@ type Run struct {
 	Targets, Each   string
 	Batch, Expect   int
 	Any, Resume     bool
-	AtLeast         string
+	AtLeast         argv.Share
 	ParallelMaxHost int // 0 means the default
 	Joblog, Share   string
 

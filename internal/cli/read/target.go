@@ -25,10 +25,9 @@ type Target struct {
 	Name     string // the name that the user has given, or ""
 	Run      *Run   // the settings; nil after [Reader.Read]
 	IsStream bool
-	Socket   string          // the path of --unix-socket, or ""
-	Identity string          // the settings that identify the target in a job log; "" without a job log
-	Poller   poll.Poller     // without the limits that apply to the whole group
-	Learns   *learn.Recorder // records the run for --learn; nil without the flag
+	Socket   string      // the path of --unix-socket, or ""
+	Identity string      // the settings that identify the target in a job log; "" without a job log
+	Poller   poll.Poller // without the limits that apply to the whole group
 }
 
 // A Reader reads the targets of a run from the operands and from the --targets file. If many targets have the same
@@ -47,12 +46,13 @@ type Reader struct {
 	dials      *atomic.Int64              // the number of connections that all transports have made
 	programs   map[string]bool            // programs that are known to run
 	names      map[string]int             // how often each name has been used
-	nested     *poll.Command              // the grace period and environment of all commands; nil before the first command
+	nested     *poll.Command              // the grace period and environment of all commands
 
 	Kinds   []status.Kind
 	Targets []*Target
-	missing error  // the error for the first program that cannot run, or nil
-	Advice  string // a hint on that program, or ""
+	Learns  map[int]*learn.Recorder // record the run for --learn, by target number; number 0 is for a single target or a whole list
+	missing error                   // the error for the first program that cannot run, or nil
+	Advice  string                  // a hint on that program, or ""
 }
 
 // mostShared is the maximum number of targets in Reader.shared. If each entry of a large file has different
@@ -61,7 +61,7 @@ const mostShared = 100
 
 func NewReader(s *Run, process Env) *Reader {
 	return &Reader{
-		run: s, process: process, Several: s.IsSeveral(),
+		run: s, process: process, Several: s.IsSeveral(), nested: nestedCommand(process, s.Grace), Learns: make(map[int]*learn.Recorder),
 		shared:     make(map[string]*Target),
 		transports: make(map[string]*http.Transport),
 		dials:      new(atomic.Int64),
@@ -263,15 +263,15 @@ func (r *Reader) readSchedule(t *Target) error {
 func (r *Reader) learn(t *Target, e *targets.Entry) error {
 	learning, origin, rank := t.Run.Learning, t.Run.Origin("learn"), t.Run.Rank("learn")
 	name := learning.Learn
-	isShared := r.Several && rank != argv.Entry
-	lacks := isShared && r.List == nil && !strings.Contains(name, "{}")
+	isOne := !r.Several || r.List != nil // whether the run has one history
+	lacks := !isOne && rank != argv.Entry && !strings.Contains(name, "{}")
 	switch {
 	case name == "" || lacks && rank == argv.Variable: // an environment variable without {} is meant for single targets
 		return nil
 	case lacks:
 		return argv.Usagef("%s %s: several targets need {} in it", origin, name).
 			Hint("each then has its own history: %s %s-{}", origin, name)
-	case isShared, !r.Several && strings.Contains(name, "{}"):
+	case rank != argv.Entry:
 		item := strings.NewReplacer("/", "-", `\`, "-").Replace(cmp.Or(e.Item, t.Poller.Target))
 		learning.Learn = strings.ReplaceAll(name, "{}", item)
 		if err := learn.CheckName(learning.Learn); err != nil {
@@ -282,7 +282,11 @@ func (r *Reader) learn(t *Target, e *targets.Entry) error {
 	if err != nil {
 		return err
 	}
-	if t.Learns = recorder; recorder.Model != nil {
+	n := 0
+	if !isOne {
+		n = len(r.Targets) + 1
+	}
+	if r.Learns[n] = recorder; recorder.Model != nil {
 		p := &t.Poller
 		p.Resend = p.Schedule
 		p.Schedule, p.Throttled = t.Run.Waits.Learned(recorder.Model, p.Throttled)
@@ -304,7 +308,6 @@ func (r *Reader) refuseUnused() error {
 			return err
 		}
 	}
-	learns := slices.ContainsFunc(r.Targets, func(t *Target) bool { return t.Learns != nil })
-	_, err := r.run.resolved(kinds, argv.Typed, learns)
+	_, err := r.run.resolved(kinds, argv.Typed, len(r.Learns) > 0)
 	return err
 }

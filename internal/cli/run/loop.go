@@ -202,11 +202,9 @@ func (w *wait) codeOf(end poll.Event) ExitCode {
 			return ExitCode(*exit)
 		}
 	}
-	if !w.spec.PassExitCode || code == ExitSuccess || o.Ending == poll.Interrupted || o.Observation == nil {
-		return code
-	}
-	if exit := o.Observation.Exit; exit != nil && *exit != 0 {
-		return ExitCode(*exit)
+	hasFailed := code != ExitSuccess && o.Ending != poll.Interrupted && o.Observation != nil
+	if w.spec.PassExitCode && hasFailed && o.Observation.Exit != nil {
+		return cmp.Or(ExitCode(*o.Observation.Exit), code)
 	}
 	return code
 }
