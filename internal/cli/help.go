@@ -158,23 +158,12 @@ func manCommand(p run.Host, all subcommands) *argv.Command {
 			switch {
 			case !p.Streams.OutIsTerminal:
 				return l.Write(ctx, manualPage)
-			case !p.Streams.Dumb && showManual(p):
+			case !p.Streams.Dumb && lend(p, exec.Command("man", "-l", "-"), manualPage): // a man without the option -l prints an error and fails
 				return nil
 			}
 			return l.Write(ctx, all.fullHelp())
 		},
 	}
-}
-
-// showManual shows the manual page with man(1), and reports whether man succeeded. While man and its pager run,
-// Ctrl-C does not end poll.
-func showManual(p run.Host) bool {
-	man, err := exec.LookPath("man")
-	if err != nil {
-		return false
-	}
-	c := exec.Command(man, "-l", "-") // a man without the option -l prints an error and fails
-	return lend(p, c, manualPage)
 }
 
 // completionScripts holds the shells' completion scripts. Each script runs poll to get the candidates.
@@ -242,8 +231,8 @@ func showPage(ctx context.Context, p run.Host, text string) error {
 	if given, isGiven := p.Lookup("PAGER"); isGiven {
 		pager = given
 	}
-	if shell, err := exec.LookPath("sh"); err == nil && !p.Streams.Dumb && pager != "" {
-		c := exec.Command(shell, "-c", pager)
+	if !p.Streams.Dumb && pager != "" {
+		c := exec.Command("sh", "-c", pager)
 		c.Env = os.Environ()
 		if _, isSet := p.Lookup("LESS"); !isSet {
 			c.Env = append(c.Env, "LESS=FRX") // less prints a page that fits the screen without paging

@@ -26,10 +26,10 @@ type headerReader struct {
 
 // A headerSource is one value of -H or --oauth2-bearer.
 type headerSource struct {
-	flag  string
-	text  string
-	lines []string // the header lines in text
-	file  string   // the regular file to read again, or ""
+	flag   string
+	text   string
+	isFile bool   // whether text is the content of a file
+	file   string // the regular file to read again, or ""
 }
 
 // refresh is the type of [poll.HTTP.Refresh], which renews the headers before a request.
@@ -55,12 +55,12 @@ func (r *headerReader) add(l *argv.Line, flag string) error {
 		if err != nil {
 			return err
 		}
-		source := &headerSource{flag: flag}
+		source := &headerSource{flag: flag, text: string(text), isFile: isFile}
 		name := strings.TrimPrefix(value, "@")
 		if info, err := os.Stat(name); isFile && name != "-" && err == nil && info.Mode().IsRegular() {
 			source.file = name
 		}
-		if err := source.set(string(text), isFile); err != nil {
+		if err := source.addTo(http.Header{}); err != nil {
 			if isFile {
 				err = fmt.Errorf("%s: %w", name, err)
 			}
@@ -71,27 +71,29 @@ func (r *headerReader) add(l *argv.Line, flag string) error {
 	return nil
 }
 
-// set replaces the lines of s with the lines in text. If a line is malformed, it returns an error and changes
-// nothing.
-func (s *headerSource) set(text string, isFile bool) error {
-	text = strings.TrimPrefix(text, "\ufeff") // remove a byte order mark
+// addTo adds the lines of s to header. It does not add a token if header has an Authorization field. If a line is
+// malformed, addTo returns an error.
+func (s *headerSource) addTo(header http.Header) error {
+	text := strings.TrimPrefix(s.text, "\ufeff") // a byte order mark
+	if _, isGiven := header["Authorization"]; s.flag == "oauth2-bearer" {
+		token := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "Bearer "))
+		switch {
+		case strings.ContainsAny(token, "\r\n\x00"):
+			return errors.New("a token is one line")
+		case isGiven:
+			return nil
+		}
+		return addHeader(header, "Authorization: Bearer "+token)
+	}
 	lines := []string{text}
-	if isFile {
+	if s.isFile {
 		lines = strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
 	}
-	if s.flag == "oauth2-bearer" {
-		token := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "Bearer "))
-		if strings.ContainsAny(token, "\r\n\x00") {
-			return errors.New("a token is one line")
-		}
-		lines = []string{"Authorization: Bearer " + token}
-	}
 	for _, line := range lines {
-		if err := addHeader(http.Header{}, line); err != nil {
+		if err := addHeader(header, line); err != nil {
 			return err
 		}
 	}
-	s.text, s.lines = text, lines
 	return nil
 }
 
@@ -101,12 +103,7 @@ func (s *headerSource) set(text string, isFile bool) error {
 func (r *headerReader) header() http.Header {
 	header := http.Header{}
 	for _, s := range r.sources {
-		if _, said := header["Authorization"]; said && s.flag == "oauth2-bearer" {
-			continue
-		}
-		for _, line := range s.lines {
-			_ = addHeader(header, line) // cannot fail: set has validated the line
-		}
+		_ = s.addTo(header) // cannot fail: the lines are valid
 	}
 	if _, said := header["Cookie"]; r.cookies != "" && !said {
 		header.Set("Cookie", r.cookies)
@@ -135,7 +132,7 @@ func (r *headerReader) renew(*http.Request, bool) (http.Header, error) {
 }
 
 // renew reads the file of s again. If the file cannot be read, or is empty, incomplete or malformed, it returns an
-// error and keeps the previous lines.
+// error and keeps the previous content.
 func (s *headerSource) renew(process Env) error {
 	content, err := process.ReadFile(s.file, maxLines)
 	text := string(content)
@@ -147,9 +144,12 @@ func (s *headerSource) renew(process Env) error {
 	case strings.HasSuffix(s.text, "\n") && !strings.HasSuffix(text, "\n"):
 		return fmt.Errorf("%s: its last line is not complete", s.file)
 	}
-	if err := s.set(text, true); err != nil {
+	next := *s
+	next.text = text
+	if err := next.addTo(http.Header{}); err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
+	*s = next
 	return nil
 }
 
