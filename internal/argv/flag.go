@@ -293,8 +293,8 @@ func ParseShare(s string) (share Share, err error) {
 	return Share{n, isPercent}, nil
 }
 
-// Of returns the share of total. It rounds a percentage up. A number that is more than total is an error, in which
-// the parameter things names the counted objects.
+// Of returns the share of total, with a percentage rounded up. It returns an error if the number is more than total.
+// In the error, the parameter things names the counted objects.
 func (s Share) Of(total int, things string) (int, error) {
 	n := s.Number
 	if s.IsPercent {

@@ -74,12 +74,11 @@ func jsonNode(raw []byte, line int) *yaml.Node {
 type jsonReader struct {
 	raw     []byte
 	decoder *json.Decoder
-	counted int // the number of bytes of raw before which the lines have been counted
+	counted int // the length of the part of raw whose lines have been counted
 	line    int // the line of raw[counted]
 }
 
-// node returns the next value. Of a list and of an object, it keeps maxValues+1 items, because longer ones are an
-// error in any case.
+// node returns the next value. It drops items of very long lists and objects, which are an error in any case.
 func (r *jsonReader) node() *yaml.Node {
 	token, _ := r.decoder.Token()
 	end := int(r.decoder.InputOffset())

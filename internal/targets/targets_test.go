@@ -84,6 +84,8 @@ func TestRead(t *testing.T) {
 			"1 http://a strict=[\"true\"]\n2 http://b strict=[\"No\"]\n3 http://c strict=[\"maybe\"]\n"},
 		{"anchors and aliases", "", "- url: &u http://a\n  until: &c [.a, .b]\n  timeout: &t 1m\n- url: *u\n  until: *c\n  timeout: !!str 2m\n- url: http://b\n  timeout: *t\n",
 			"1 http://a until=[\".a\" \".b\"] timeout=[\"1m\"]\n4 http://a until=[\".a\" \".b\"] timeout=[\"2m\"]\n7 http://b timeout=[\"1m\"]\n"},
+		{"an object at the line of its alias", "", "- &a {url: 'http://a'}\n- url: http://b\n  until: *a\n", "1 http://a\n3: until: this has to be a text, but it is an object\n"},
+		{"a YAML tag", "", "- url: !foo x\n", "1: url: this has to be a text, but it is a YAML tag, since it begins with !\n"},
 		{"an alias of its own list", "", "- &a [*a]\n- url: &b [*b]\n", "1: this has to be a text or an object, but it is a list\n"},
 		{"a field that is missing", "http://h/{.id}", "- {name: x}\n- y\n", "1: the entry has no id, which {.id} stands for\n"},
 		{"a field of a text", "http://h/{.id}", "y\n", "1: the entry is a text, and {.id} needs an object with that field\n"},

@@ -248,8 +248,8 @@ func (s *Run) ReadList() (l *elementList, err error) {
 }
 
 // withKeys returns the elements with the given keys, which the target t lists. If template is not nil, each attempt
-// requests only elements that have not ended, by filling their keys into template. Without keys, the elements are
-// those of the response.
+// requests only elements that have not ended, by filling their keys into template. Without keys, the response
+// determines the elements.
 func (l *elementList) withKeys(keys []string, t *Target, template *targets.Template) *poll.Elements {
 	elements := l.Elements
 	elements.Known = keys

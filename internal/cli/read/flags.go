@@ -188,7 +188,8 @@ func candidates(of ...[]presets.Preset) (list []string) {
 	return list
 }
 
-// inSettings is the Reader of a flag whose values are read from the settings, with [argv.Settings.Texts].
+// inSettings stores nothing. It is the Reader of a flag whose values are read from the settings later, with
+// [argv.Settings.Texts].
 func inSettings(string) (apply func(any), err error) { return nil, nil }
 
 // parseThreshold parses the threshold for a verdict. A number such as "3" means that many equal verdicts in a row.

@@ -50,7 +50,7 @@ type Reader struct {
 
 	Kinds   []status.Kind
 	Targets []*Target
-	Learns  map[int]*learn.Recorder // record the run for --learn, by target number; number 0 is for a single target or a whole list
+	Learns  map[int]*learn.Recorder // record the run for --learn, by target number; a single target and a whole list have the number 0
 	missing error                   // the error for the first program that cannot run, or nil
 	Advice  string                  // a hint on that program, or ""
 }
