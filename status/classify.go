@@ -134,8 +134,8 @@ func (r Rules) undecided(v Verdict) Verdict {
 	return v
 }
 
-// reads reports whether r.Own contains a rule for s that reads at least one of the variables. Without variables,
-// it reports whether r.Own contains a rule for s.
+// reads reports whether r.Own contains a rule for the status s that reads at least one of the variables. Without
+// variables, it reports whether r.Own contains any rule for s.
 func (r Rules) reads(s Status, variables ...string) bool {
 	return slices.ContainsFunc(r.Own, func(rule Rule) bool {
 		return rule.Status == s && (len(variables) == 0 || rule.Expr.Reads(variables...))

@@ -30,10 +30,10 @@ type evaluation struct {
 	results  []Result
 
 	none    bool     // the response contains no object
-	words   string   // why no rule of a preset has decided
+	words   string   // why no rule of the preset matched
 	objects []Object // the preset's verdicts on the objects
 
-	detail []*expr.Expr // used instead of Rule.Detail, unless it is nil
+	detail []*expr.Expr // if not nil, replaces Rule.Detail
 }
 
 // detailed returns reason, followed by the message that the expressions in detail find in the response. It returns
@@ -49,9 +49,10 @@ func (e *evaluation) detailed(reason string, detail []*expr.Expr) string {
 	return reason
 }
 
-// firstMatch evaluates rules by status, in the order that ruled returns, until a rule matches. It returns the
-// verdict of the rule that matched, and true. If no rule matches, it returns false. If the evaluation of a rule is
-// abandoned, it returns a NOT_READY verdict and true.
+// firstMatch evaluates rules by status, in the order of ruled, until a rule matches. It returns the verdict of that
+// rule, and true. If no rule matches, it returns false. A match of a rule for SUCCESS does not count if the response
+// contains no object. If the evaluation of a rule is abandoned, firstMatch returns a NOT_READY verdict with
+// Abandoned set, and true.
 func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 	for _, status := range ruled() {
 		for i := range rules {
@@ -103,7 +104,7 @@ func (e *evaluation) evaluate(rule *Rule) Result {
 	return one
 }
 
-// matched returns the verdict of a rule that matches. The parameter one is the result of the rule.
+// matched returns the verdict of a matching rule, where one is the rule's result.
 func (e *evaluation) matched(o *Observation, one Result) Verdict {
 	rule := one.Rule
 	reason := rule.Why
@@ -128,9 +129,9 @@ func (e *evaluation) matched(o *Observation, one Result) Verdict {
 	return v
 }
 
-// firstText returns the first value that is a string, or whose type is one of types, as a single line. It skips
-// blank values. Like words.Excerpt, it drops the prefix of a log line and shortens long values. It returns ""
-// without such a value.
+// firstText evaluates values, and returns the first result that is a string or has one of the types, as a single
+// line. It skips blank results. Like words.Excerpt, it drops the prefix of a log line and shortens long results. It
+// returns "" if there is no such result.
 func firstText(values []*expr.Expr, env *expr.Env, types ...string) string {
 	for _, x := range values {
 		if v := x.Eval(env).Value(); v.Type == "string" || slices.Contains(types, v.Type) {
@@ -161,8 +162,8 @@ func (e *evaluation) want() string {
 	return strings.Join(words[:min(2, len(words))], "; ")
 }
 
-// doubt explains why a rule for NOT_READY perhaps should have matched: the result of the rule is unknown, or the
-// rule seems to misspell the name of a field. It returns "" if there is no such rule.
+// doubt explains why a rule for NOT_READY perhaps should have matched: its result is unknown, or it seems to
+// misspell the name of a field. doubt ignores excused rules (see isExcused). It returns "" if there is no such rule.
 func (e *evaluation) doubt(o *Observation) string {
 	for _, one := range e.results {
 		if one.Rule.Status != NotReady || !one.Evaluated || one.isExcused(o) {
@@ -176,9 +177,9 @@ func (e *evaluation) doubt(o *Observation) string {
 	return ""
 }
 
-// isExcused reports whether a rule for NOT_READY seems to be meant for unsuccessful responses. It is then no cause
-// for doubt if a successful response lacks the fields that the rule reads. The rule is excused if it reads nothing
-// but errors, or if it has matched unsuccessful responses only.
+// isExcused reports whether a rule for NOT_READY seems to be meant for unsuccessful responses: it reads only errors,
+// or it has matched only unsuccessful responses. A successful response that lacks all the fields of such a rule
+// gives no reason for doubt. isExcused returns false if the response has one of these fields.
 func (one Result) isExcused(o *Observation) bool {
 	onlyErrors := one.Rule.Expr.Reads("error", "error members") &&
 		!one.Rule.Expr.Reads("other members", "isjson", "unchanged", "body", "header", "stdout", "stderr")

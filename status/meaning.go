@@ -91,9 +91,9 @@ const (
 	HoldsUnlessRulesSaySuccess              // the Default applies only without a preset and without rules for SUCCESS; otherwise, the verdict is NOT_READY, or ERROR if Rules.Strict is set
 )
 
-// meaning returns the meaning of o, as its Protocol defines it. Two restrictions apply with every Protocol. If the
-// element that o is about is [Gone], only rules that read $gone count, and if it is [Missing], no rules count. At
-// the end of a stream, only rules that read $exit count, and no rules without an exit code.
+// meaning returns the meaning of o as defined by its Protocol. Two restrictions apply with every Protocol. If the
+// element that o is about is [Gone], only rules that read $gone count; if the element is [Missing], no rules count.
+// At the end of a stream, only rules that read $exit count; without an exit code, no rules count.
 func (o *Observation) meaning() (m Meaning) {
 	if o.Protocol != nil {
 		m = o.Protocol.Meaning(o)

@@ -140,9 +140,9 @@ type Observation struct {
 	// Accept lists the status codes or exit codes of successful responses. Nil means the codes that the Protocol
 	// regards as successful. [Rules.Classify] sets Accept.
 	Accept []int
-	// Matched contains the rules for NOT_READY that have matched an earlier response in this run, in the form that
-	// [Rule.String] returns. The value is true if the rule has matched a successful response. A rule that has
-	// matched only unsuccessful responses need not find its fields in a successful response. The run sets Matched.
+	// The keys of Matched are the rules for NOT_READY, in the form of [Rule.String], that matched an earlier response
+	// in this run. The value is true if the rule matched a successful response. A rule that has matched only
+	// unsuccessful responses need not find its fields in a successful response. The run sets Matched.
 	Matched map[string]bool
 }
 
@@ -175,8 +175,8 @@ func (o *Observation) absence() string {
 	return [...]string{UnknownPresence: "", Gone: "the element is no longer in the response", Missing: "the element is not in the response"}[o.Presence]
 }
 
-// element returns the element that o is about, as a document. If the response does not contain the element, every
-// path in the document is unknown, for the reason that absence returns.
+// element returns the element that o is about, as a document. If the response does not contain the element, or
+// contains no list, every path in the document is unknown, and the document states this reason.
 func (o *Observation) element() *expr.Doc {
 	why := o.absence()
 	if o.Presence == UnknownPresence {

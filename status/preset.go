@@ -24,8 +24,8 @@ type Preset struct {
 	// ID are expressions, such as .kind and .metadata.name. Their values together name an object in messages about
 	// several objects.
 	ID []*expr.Expr
-	// Rules are evaluated once on the whole response. They do not read the members of an object, but, for example,
-	// $exit. If such a rule matches, the objects matter only if an object is ERROR or THROTTLED.
+	// Rules are evaluated once, on the whole response. They read values such as $exit, but not the members of an
+	// object. If such a rule matches, the objects matter only if an object is ERROR or THROTTLED.
 	Rules []Rule
 	// Stanzas are the groups of rules for different kinds of objects. Each object is evaluated by the first stanza
 	// that matches the object.
@@ -86,8 +86,8 @@ func (p *Preset) validate() error {
 	return nil
 }
 
-// id returns the name of an object: the values of p.ID, separated by spaces. If there are no such values, the name
-// is "object", followed by the number n.
+// id returns the name of an object in messages: the values of p.ID, separated by spaces. If there are no such
+// values, it returns "object" and the number n, as in "object 2".
 func (p *Preset) id(env *expr.Env, n int) string {
 	var parts []string
 	for _, x := range p.ID {
@@ -139,11 +139,10 @@ func (e *evaluation) preset(o *Observation, p *Preset) (Verdict, bool) {
 	return v, v.Status != None
 }
 
-// evaluateAll evaluates p on each of objects. none is true if the response contains no object, so that objects
-// contains only a placeholder. evaluateAll returns the result for each object as all, starting with the objects that
-// are furthest from SUCCESS. It returns the verdict with the gravest status as lead. ERROR is the gravest status,
-// followed by THROTTLED, NOT_READY, None (no rule matched) and SUCCESS. If the evaluation of an object is
-// abandoned, all contains only that object.
+// evaluateAll evaluates p on each of objects. none is true if the response contains no object, and objects contains
+// only a placeholder. all is the result for each object, furthest from SUCCESS first. lead is the verdict with the
+// gravest status: ERROR, then THROTTLED, NOT_READY, None (no rule matched) and SUCCESS. If the evaluation of an
+// object is abandoned, all contains only that object.
 func (e *evaluation) evaluateAll(o *Observation, p *Preset, objects []*expr.Doc, none bool) (all []Object, lead Verdict) {
 	weight := func(s Status) int { return slices.Index([]Status{Success, None, NotReady, Throttled, Error}, s) }
 	for i, object := range objects {

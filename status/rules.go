@@ -30,7 +30,7 @@ type Rule struct {
 }
 
 // NewRule compiles condition into a rule for s, which must be Throttled, Error, Success or NotReady. It returns an
-// error if the condition reads nothing of an attempt, because such a rule would have the same result for every
+// error if the condition does not depend on the attempt, because the rule would then have the same result for every
 // response. An error about the condition is an [*expr.Error].
 func NewRule(s Status, condition string, opts ...expr.Option) (Rule, error) {
 	x, err := expr.Compile(condition, opts...)
@@ -118,8 +118,8 @@ func MustUntil(conditions ...string) Rules {
 // first attempt.
 func (r Rules) ErrorIf(conditions ...string) Rules { return r.with(Error, conditions) }
 
-// with returns a copy of r with an additional rule for s for each of the conditions. The first error is stored in
-// err.
+// with returns a copy of r with one more rule per condition, each for the status s. The copy's err is the first
+// error that occurred.
 func (r Rules) with(s Status, conditions []string) Rules {
 	r.Own = slices.Clip(r.Own)
 	for _, condition := range conditions {

@@ -29,7 +29,7 @@ type Verdict struct {
 	Rule string
 	// Reason explains the status to people, as in `.state is "pending", want == "done"`.
 	Reason string
-	// Hints are advice about the verdict for the user. Classify adds few hints, a run of package poll more.
+	// Hints are advice about the verdict for the user. Classify adds few hints; a run of package poll adds more.
 	Hints []Hint
 	// Objects are the verdicts on the objects in the response. A preset sets them if it defines names for objects,
 	// or if the response contains several objects. Failed objects come first, and finished objects last.
@@ -55,12 +55,12 @@ type Verdict struct {
 // A Hint is advice for the user. It never affects a verdict.
 type Hint struct {
 	Kind HintKind
-	// Text is the advice itself for a HintNote and a HintCorrection. For the other kinds, it is a detail of the
-	// remedy, or "". The program that prints a hint words these remedies.
+	// Text is the advice itself for a HintNote and a HintCorrection. For every other kind, it is a detail of the
+	// remedy, or "", and the program that prints the hint supplies the wording.
 	Text string
 }
 
-// Notes returns a [HintNote] for each of the texts.
+// Notes returns one [HintNote] for each element of texts.
 func Notes(texts ...string) (notes []Hint) {
 	for _, text := range texts {
 		notes = append(notes, Hint{Text: text})

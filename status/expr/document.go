@@ -20,16 +20,16 @@ import (
 // from 256 to 10,000 levels. gjson has no limit, so a body of nothing but "[" would exhaust the stack.
 const maxDepth = 1000
 
-// A Doc is a response that is read as JSON. The text is checked once, when the Doc is first used, however many
-// expressions read it. A Doc is safe for concurrent use.
+// A Doc is a response that is read as JSON. Its text is checked only once, on first use, even if many expressions
+// read the Doc. A Doc is safe for concurrent use.
 type Doc struct {
 	text    string
 	name    string // the key, if the Doc is a member of an object; see Name
 	check   sync.Once
 	root    value    // the document, if the text is exactly one document
-	lines   []string // the texts of all documents, if the text is a sequence of documents
+	lines   []string // the text of each document, if the text is a sequence of documents
 	problem string   // why the text is not exactly one document, or ""
-	unread  bool     // the problem has another cause than the text
+	unread  bool     // the problem has a cause other than the text; see Unreadable
 
 	decode sync.Once
 	tree   any // the document as a tree of Go values, which gojq reads
@@ -64,7 +64,7 @@ func newElement(v value, name string) *Doc {
 }
 
 // Unreadable returns a document that cannot be read for a reason other than its text, such as "the body was cut at
-// 64 MiB". Every path on the document is unknown for that reason.
+// 64 MiB". Every path in the document is unknown for that reason.
 func Unreadable(reason string) *Doc {
 	d := &Doc{problem: reason, unread: true}
 	d.check.Do(func() {})
@@ -111,7 +111,8 @@ func (d *Doc) decoded() any {
 	return d.tree
 }
 
-// all returns the list of all documents in the text. The list is unknown if the documents cannot be read.
+// all returns the list of all documents in the text. If the documents cannot be read, or if d is nil, the list is
+// unknown.
 func (d *Doc) all() value {
 	if v := d.value(); d == nil || d.lines == nil {
 		return v
@@ -159,9 +160,9 @@ func isTooDeep(s string, max int) bool {
 // isJSON reports whether s is a single JSON value that is not nested too deep.
 func isJSON(s string) bool { return !isTooDeep(s, maxDepth) && gjson.Valid(s) }
 
-// readLines reads a text that is not a single valid document. If every document in the text starts on a new line,
-// as in JSON lines, it sets lines, and problem to the number of documents. Otherwise, it sets problem to a
-// description of the first error.
+// readLines reads a text that is not a single valid document. If every document in the text starts on a new line, as
+// in JSON lines, readLines sets lines, and sets problem to a message with the number of documents. Otherwise, it
+// sets problem to a description of the first error.
 func (d *Doc) readLines() {
 	decoder := json.NewDecoder(strings.NewReader(d.text))
 	for end := 0; ; end = int(decoder.InputOffset()) {
@@ -187,7 +188,7 @@ func (d *Doc) readLines() {
 	}
 }
 
-// syntaxProblem returns a description of the first error in a text that is not JSON. The error is at the byte offset at.
+// syntaxProblem returns a description of the error at the byte offset at, where the text stops being JSON.
 func (d *Doc) syntaxProblem(at int) string {
 	before := d.text[:at]
 	line := strings.Count(before, "\n") + 1
@@ -200,10 +201,10 @@ func (d *Doc) syntaxProblem(at int) string {
 	return fmt.Sprintf("the body is not JSON (line %d, column %d: %s)", line, column, what)
 }
 
-// decodeText returns b as a string in UTF-8, without a byte order mark and without terminal colors. It decodes a
-// text that starts with the byte order mark of UTF-16, which Windows programs write, and replaces malformed parts
-// by U+FFFD. A text that needs no change is not copied, because a response may have 64 MiB and this package never
-// writes to it.
+// decodeText returns b as a string in UTF-8, without a byte order mark and without terminal colors. If b starts with
+// the byte order mark of UTF-16, which Windows programs write, decodeText decodes b, and replaces malformed parts by
+// U+FFFD. If b needs no change, decodeText does not copy it, because a response may have 64 MiB and this package
+// never writes to it.
 func decodeText(b []byte) string {
 	s := viewString(b)
 	if strings.HasPrefix(s, "\xfe\xff") || strings.HasPrefix(s, "\xff\xfe") {

@@ -21,13 +21,13 @@ type walker struct {
 	*evaluator
 	path    *path
 	visit   func(at place, element value) (more bool)
-	problem value // the first value that should have been a list, turned into an unknown value
+	problem value // the first value that should have been a list but is not, as an unknown value
 	objects bool  // a [] was applied to an object
 }
 
-// walk follows steps from the value v, which has the position at. It calls w.visit for each element that the []
-// among the steps select, or for the resulting value if there is no []. It returns false as soon as visit returns
-// false.
+// walk follows steps from the value v, which is at the position at. It calls w.visit for each element selected by
+// the [] among the steps or, without [], once for the resulting value. It returns false as soon as visit returns
+// false. If a value that should be a list is not a list, walk sets w.problem, and continues.
 func (w *walker) walk(at place, v value, steps []step) (more bool) {
 	i := nextEach(steps)
 	if i < 0 {
@@ -66,10 +66,10 @@ func (w *walker) walk(at place, v value, steps []step) (more bool) {
 	return true
 }
 
-// A tally combines the outcomes of several conditions by Kleene's three-valued logic. The conditions are the
-// operands of "and" or "or", or the condition of any, all or count, evaluated for each element.
+// A tally combines the outcomes of several conditions by Kleene's three-valued logic. The conditions are either the
+// operands of "and" or "or", or the condition of any, all or count, evaluated once for each element.
 type tally struct {
-	settles Tri      // the outcome that settles the result as soon as one condition has it; Unknown for count
+	settles Tri      // the outcome that settles the result as soon as one condition has this outcome; Unknown for count
 	total   int      // the number of conditions
 	counts  [3]int   // the number of conditions with each outcome
 	values  [3]value // for each outcome, the value of the first condition, with the evidence of all conditions
@@ -80,8 +80,8 @@ type tally struct {
 	whole    value // the result of any, all or count
 }
 
-// add adds v, the value of a condition. If v has the same outcome as an earlier condition, and this outcome does
-// not settle the result, join combines the evidence of the two conditions.
+// add adds v, the value of a condition. If an earlier condition had the same outcome, add combines the evidence of
+// the two: with evidence.or if the outcome settles the result, and otherwise with join.
 func (t *tally) add(v value, join func(a, b evidence) evidence) {
 	outcome := v.truth()
 	all := &t.values[outcome]
@@ -96,7 +96,7 @@ func (t *tally) add(v value, join func(a, b evidence) evidence) {
 	all.hidden, all.evidence = all.hidden || v.hidden, join(all.evidence, v.evidence)
 }
 
-// addElement adds v, the value of the condition for an element. The position of the element is at.
+// addElement adds v, the value of the condition for element, where at is the position of element.
 func (t *tally) addElement(at place, element, v value) {
 	outcome := v.truth()
 	isFirst := t.counts[outcome] == 0
@@ -110,10 +110,10 @@ func (t *tally) addElement(at place, element, v value) {
 	t.add(v, evidence.each)
 }
 
-// outcome returns the result of any, all or count, after the elements were added. problem is an unknown value if
-// the elements could not be read completely, and otherwise the zero value. It becomes the result unless an element
-// has settled the result. The result is also unknown if the deciding elements would decide only because a path is
-// missing.
+// outcome returns the result of any, all or count, after all elements have been added. If the elements could not be
+// read completely, problem is an unknown value; otherwise, it is the zero value. outcome returns problem unless an
+// element has settled the result. The result is also unknown if the deciding elements would decide only because a
+// path is missing.
 func (t *tally) outcome(problem value) (v value) {
 	isCount, decisive := t.settles == Unknown, t.settles
 	switch {
@@ -160,10 +160,9 @@ type Each struct {
 // single document, and this document is a list of objects, ".." selects these objects. Every error is an [*Error].
 func CompileEach(source string) (*Each, error) { return compileEach(source, true) }
 
-// CompileObjects compiles the path of an object, such as .job, or of several objects, such as .items[]. The
-// operator // separates alternative paths. A path after // is used if the paths before it lead nowhere. For
-// example, .items[] // . selects each item, or the whole response if it has no list of items. Every error is an
-// [*Error].
+// CompileObjects compiles the path of an object, such as .job, or of several objects, such as .items[]. Alternative
+// paths are separated by the operator //. A path is used only if all paths before it lead nowhere. For example,
+// .items[] // . selects each item, or the whole response if it has no list of items. Every error is an [*Error].
 func CompileObjects(source string) (*Each, error) { return compileEach(source, false) }
 
 // compileEach implements CompileEach if isList is true, and CompileObjects otherwise.
@@ -206,10 +205,10 @@ func (x *Each) String() string { return x.src }
 // servers write empty lists as null. For the path "..", an empty response counts as an empty list. If there is no
 // list, Elements returns no elements, and problem explains why, as in ".items is missing, and is not a list".
 //
-// ofObject is true if the path leads through an object, so that members of an object are the elements or contain
-// the elements. It is true even if the object has no members. A caller that has seen a list there before can then
-// distinguish an empty list from an object without members, which may be the body of an error response. If the
-// expression has several alternatives, only the last may lead through an object.
+// ofObject is true if the path leads through an object, so that members of the object are the elements or contain
+// the elements. It is true even if the object has no members. A caller that has seen a list at this path before can
+// then distinguish an empty list from an object without members, which may be the body of an error response. If the
+// expression has several alternatives, only the last alternative may lead through an object.
 func (x *Each) Elements(doc *Doc) (elements []*Doc, ofObject bool, problem string) {
 	for i, q := range x.paths {
 		found, ofObject, why := x.elements(q, doc)
@@ -221,7 +220,7 @@ func (x *Each) Elements(doc *Doc) (elements []*Doc, ofObject bool, problem strin
 	return nil, false, problem
 }
 
-// elements returns the elements that the alternative q selects, as Elements does for the whole expression.
+// elements implements Elements for the single alternative q.
 func (x *Each) elements(q *path, doc *Doc) (elements []*Doc, ofObject bool, problem string) {
 	e := &evaluator{src: x.src, env: &Env{Doc: doc}, steps: new(int), hints: &hints{ofList: true}, nullIsList: true}
 	w := &walker{evaluator: e, path: q}
@@ -253,9 +252,9 @@ func (x *Each) elements(q *path, doc *Doc) (elements []*Doc, ofObject bool, prob
 	return nil, false, words.OneLine(strings.Join(reasons, "; "))
 }
 
-// onlyList returns the first of documents if there is only one document, and if it is an empty list or a list of
-// objects. Otherwise, it returns documents, because a document of JSON lines may be a list, too. Some programs
-// print a list or JSON lines, depending on their version.
+// onlyList returns the only element of documents if there is exactly one, and it is an empty list or a list of
+// objects. Some programs print either a list or JSON lines, depending on their version. Otherwise, onlyList returns
+// documents, because a document of JSON lines may itself be a list.
 func (e *evaluator) onlyList(documents value) value {
 	only := e.member(documents, "0")
 	if only.kind != kindArray || e.member(documents, "1").kind != kindMissing {

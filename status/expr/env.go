@@ -11,8 +11,8 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// An Env contains everything that an expression can read about one attempt. It must not be changed while a
-// [Result] that was computed from it is in use.
+// An Env contains everything that an expression can read about one attempt. It must not be changed while a [Result]
+// computed from it is in use.
 type Env struct {
 	// Doc is the response as JSON. If it is nil, every path is unknown.
 	Doc *Doc
@@ -47,9 +47,9 @@ type Env struct {
 	// the middle.
 	StderrOpen bool
 
-	// Error is $error, the kind of failure that left the attempt without a response, such as "refused". If Error
-	// is "", $error is null. If Error is set, a variable whose field above is nil is unknown, not missing, for the
-	// same reason as Doc. For example, "$status != 503" is not true for a connection that was refused.
+	// Error is $error, the kind of failure that left the attempt without a response, such as "refused". If Error is
+	// "", $error is null. If Error is set, a variable whose field above is nil is unknown, not missing, for the
+	// reason that Doc gives. For example, "$status != 503" is not true for a connection that was refused.
 	Error string
 
 	// Context can end an evaluation that takes long. Once it is done, the outcome is unknown (see
@@ -91,9 +91,9 @@ const (
 	facts     = " exit status header body stdout stderr output error attempt elapsed unchanged gone isjson event name "
 )
 
-// read returns the value of the variable name, or the list of all documents if name is "..". For $header, field is
-// the name of the header field. The value of a variable that does not apply to the attempt is missing. If the
-// attempt received no response, it is unknown instead.
+// read returns the value of the variable called name, or the list of all documents if name is "..". For $header,
+// field is the name of the header field. If the variable does not apply to the attempt, its value is missing, or
+// unknown if the attempt received no response.
 func (env *Env) read(name, field string) value {
 	v := env.variable(name, field)
 	if v.kind == kindMissing && env.Error != "" {
@@ -102,8 +102,7 @@ func (env *Env) read(name, field string) value {
 	return v
 }
 
-// variable returns the value of a variable as read does, except that a value remains missing if the attempt
-// received no response.
+// variable implements read, except that it returns a missing value even if the attempt received no response.
 func (env *Env) variable(name, field string) value {
 	isCommand, isRequest, body := env.Exit != nil, env.Status != nil, cut{end: env.BodyCut}
 	switch name {
@@ -168,18 +167,18 @@ func fieldText(values []string) string {
 	return strings.Join(values, ", ")
 }
 
-// A cut states which ends of a text are lost.
+// A cut states which ends of a string have been lost.
 type cut struct{ start, end bool }
 
-// kept returns which part of the text is kept: "end", "beginning" or "middle". It returns "" if the text is
-// complete.
+// kept returns the name of the part that remains after c: "end", "beginning" or "middle". It returns "" if nothing
+// has been lost.
 func (c cut) kept() string {
 	return map[cut]string{{start: true}: "end", {end: true}: "beginning", {start: true, end: true}: "middle"}[c]
 }
 
-// output returns b as a string value, or the text other if b is nil. If both are nil, the value is the empty
-// string if responded is true, and otherwise missing. lost states which ends of the text are lost. Line breaks at
-// the end are removed unless the end of the text is lost.
+// output returns b as a string value, or other if b is nil. If both are nil, it returns the empty string if
+// responded is true, and otherwise a missing value. lost states which ends of the output have been lost. Unless its
+// end has been lost, output removes trailing line breaks.
 func output(b, other []byte, lost cut, responded bool) value {
 	if b == nil {
 		b = other
@@ -202,7 +201,7 @@ func optional(n *int) value {
 	return integer(*n)
 }
 
-// textOr returns s as a value, or the value empty if s is "".
+// textOr returns s as a value, or returns empty if s is "".
 func textOr(s string, empty value) value {
 	if s == "" {
 		return empty

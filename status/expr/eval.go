@@ -11,7 +11,7 @@ import (
 // text returns the source of n. For a dot that is not in the source, it returns ".".
 func (e *evaluator) text(n *node) string { return cmp.Or(n.text(e.src), ".") }
 
-// eval evaluates n and returns its value.
+// eval evaluates n, and returns its value.
 func (e *evaluator) eval(n *node) value {
 	e.check(0)
 	switch n.op {
@@ -38,7 +38,7 @@ func (e *evaluator) eval(n *node) value {
 	return e.logic(n)
 }
 
-// not returns the negation of the condition x. The negation of an unknown condition is unknown.
+// not evaluates x, and returns its negation. The negation of an unknown condition is unknown.
 func (e *evaluator) not(x *node) value {
 	v := e.opposed().eval(x)
 	if v.truth() == Unknown {
@@ -85,8 +85,8 @@ func (e *evaluator) logic(n *node) value {
 	return boolean(decisive == True).derivedFrom(t.values[decisive])
 }
 
-// pipe evaluates "left | right": it evaluates the right side with the value of the left side as ".". If the left
-// side is unknown, the result is unknown, too.
+// pipe evaluates "left | right": it evaluates right with the value of left as ".". If left is unknown, the result is
+// unknown.
 func (e *evaluator) pipe(n *node) value {
 	v := e.eval(n.kids[0])
 	if v.kind == kindUnknown {
@@ -95,7 +95,7 @@ func (e *evaluator) pipe(n *node) value {
 	return e.with(v, e.text(n.kids[0])).eval(n.kids[1])
 }
 
-// call evaluates exists, any, all, count, or a function, which is applied to the value of ".".
+// call evaluates exists, any, all or count, or applies a function to the value of ".".
 func (e *evaluator) call(n *node) value {
 	switch {
 	case n.name == "exists":
@@ -122,8 +122,8 @@ func (e *evaluator) call(n *node) value {
 	return result
 }
 
-// exists evaluates exists(path). Its result is true for null, and false for a missing value. The result is also
-// false if the path leads through a value of the wrong type. It is unknown if there is no response, or no readable
+// exists evaluates exists(path). The result is true if path leads to a value, even null, and false if it leads
+// nowhere or through a value of the wrong type. The result is unknown if there is no response, or no readable
 // document.
 func (e *evaluator) exists(n *node) value {
 	v := e.unhinted().eval(n)
@@ -164,10 +164,11 @@ type comparison struct {
 	left, right value
 	result      value
 	problem     string // why two known values cannot be compared, or ""
-	isAbsent    bool   // a value is null or missing, or follows from a missing value, and the condition does not test for null
+	isAbsent    bool   // an operand is null, missing, or derived from a missing value, and the condition does not test for null
 }
 
-// compare evaluates the comparison n. If an operand is unknown, the result is the unknown value of that operand.
+// compare evaluates the comparison n. If an operand is unknown, the result is that operand's unknown value, except
+// that a count whose known part already satisfies > or >= a constant gives true.
 func (e *evaluator) compare(n *node) (c comparison) {
 	left, right := n.kids[0], n.kids[1]
 	operands := e
@@ -192,8 +193,8 @@ func (e *evaluator) compare(n *node) (c comparison) {
 	return c
 }
 
-// compareKnown sets the result of c, the comparison n of two known values. As in SQL, the result is unknown if a
-// value is missing or null, unless the condition tests for null.
+// compareKnown evaluates the comparison n of the known values c.left and c.right, and sets c.result. As in SQL, the
+// result is unknown if a value is missing or null, unless the condition tests for null.
 func (e *evaluator) compareKnown(n *node, c *comparison) {
 	a, b := c.left, c.right
 	holds, problem := e.compareValues(n, a, b)
@@ -232,7 +233,7 @@ func (e *evaluator) compareKnown(n *node, c *comparison) {
 	}
 }
 
-// unsuitable returns the operand that causes c.problem, and its value.
+// unsuitable returns the operand that causes c.problem, together with its value.
 func (c *comparison) unsuitable(n *node) (side *node, v value) {
 	isRight := n.sign == "in" && c.problem != needsAlike || c.problem == needsText && c.left.kind == kindString ||
 		c.problem == needsOrder && n.kids[0].op == opLiteral
@@ -242,9 +243,9 @@ func (c *comparison) unsuitable(n *node) (side *node, v value) {
 	return n.kids[0], c.left
 }
 
-// isNullOnPurpose reports whether a comparison tests for null on purpose: the operand n is written as null, or as a
-// list that contains null. The operand may also be a // expression with such a constant on its right side, unless
-// its value v comes from the left side.
+// isNullOnPurpose reports whether a comparison deliberately tests for null: the operand n is written as null, or as
+// a list that contains null. n may also be a // expression that ends with such a constant, unless v, the value of n,
+// comes from the left side of the //.
 func (e *evaluator) isNullOnPurpose(n *node, v value) bool {
 	for n.op == opAlternative {
 		n = n.kids[1]
@@ -256,8 +257,8 @@ func (e *evaluator) isNullOnPurpose(n *node, v value) bool {
 	return v.kind == kindNull || v.kind == kindArray && hasNull
 }
 
-// lineThatMatches returns the first line of left for which the comparison n with right is true. It returns "" if
-// there is no such line, if left has a single line or must not be shown, or if n is neither contains nor =~.
+// lineThatMatches returns the first line of left for which the comparison n with right is true. It returns "" if no
+// line matches, if left has only one line or must not be shown, or if the operator is neither contains nor =~.
 func (e *evaluator) lineThatMatches(n *node, left, right value) string {
 	if !isOneOf(n.sign, " contains =~ ") || left.kind != kindString || left.hidden || !strings.Contains(left.str, "\n") {
 		return ""
@@ -271,8 +272,7 @@ func (e *evaluator) lineThatMatches(n *node, left, right value) string {
 	return ""
 }
 
-// apply returns the result of the function n for v, a known value. If the function cannot be applied to v, problem
-// states why.
+// apply applies the function n to v, a known value. If the function cannot be applied to v, problem states why.
 func (e *evaluator) apply(n *node, v value) (result value, problem string) {
 	switch n.name {
 	case "length":

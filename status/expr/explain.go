@@ -9,13 +9,13 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// An explainer explains the outcome of a condition. It adds a line for each comparison, or other part, that
-// decided the outcome, in the order of the source. It adds notes about parts whose result may surprise. It
-// evaluates the parts again for this purpose.
+// An explainer explains the outcome of a condition. For each comparison, or other part, that decided the outcome, it
+// adds a line, in the order of the source. It also adds notes about parts with surprising results. To do so, it
+// evaluates the parts again.
 type explainer struct {
 	*evaluator
 	why    *Explanation
-	prefix string // starts each line: the source of a value that is piped in, such as ".status | "
+	prefix string // starts each line: the source of the value on the left of a pipe, such as ".status | "
 }
 
 // withEvaluator returns a copy of x that evaluates parts with e.
@@ -59,7 +59,7 @@ func (x explainer) operands(n *node) {
 	if deciding == nil {
 		deciding = n.kids
 	}
-	for _, kid := range deciding { // the hints about them were collected when they were evaluated above
+	for _, kid := range deciding { // the hints of deciding were collected by x.eval above
 		x.withEvaluator(x.unhinted()).explain(kid)
 	}
 }
@@ -81,9 +81,9 @@ func (x explainer) pipe(n *node) {
 	}
 }
 
-// verdict adds a line such as `.state is "pending"`, where subject and the parameter is are the parts before and
-// after the word "is". The parameter t is the outcome of the condition. If another outcome was required, the line
-// continues with ", want" and the wanted value.
+// verdict adds a line such as `.state is "pending"`, in which subject and is are the parts before and after the word
+// "is". t is the outcome of the condition. If another outcome was required, the line continues with ", want" and
+// wanted.
 func (x explainer) verdict(t Tri, subject, is, wanted string) {
 	if t == Unknown || (t == True) == x.negated {
 		is += ", want " + wanted
@@ -91,12 +91,13 @@ func (x explainer) verdict(t Tri, subject, is, wanted string) {
 	x.add(&x.why.Lines, subject+" is "+is)
 }
 
-// unknown adds a line that explains why n is unknown. v is the unknown value of n.
+// unknown adds a line that explains why n is unknown, where v is the unknown value of n.
 func (x explainer) unknown(n *node, v value) {
 	x.add(&x.why.Lines, x.text(n)+" is unknown: "+v.detail)
 }
 
-// truth explains n, a condition without a comparison, such as a path. v is the value of n.
+// truth explains n, a condition without a comparison, such as a path. v is the value of n. If the source of n looks
+// as if it was meant to be compared, truth may add a note.
 func (x explainer) truth(n *node, v value) {
 	wanted := "a value"
 	switch {
@@ -115,13 +116,13 @@ func (x explainer) truth(n *node, v value) {
 	}
 }
 
-// isCompared reports whether the source of n also appears before an operator somewhere in the expression.
+// isCompared reports whether the source of n appears before an operator anywhere in the expression.
 func (x explainer) isCompared(n *node) bool {
 	is, _ := regexp.MatchString(regexp.QuoteMeta(x.text(n))+` *(?:[=!<>]|\||(?:in|contains|startswith|endswith)\b)`, x.src)
 	return is
 }
 
-// comparison explains the comparison n with a line about one of its sides.
+// comparison adds a line about one side of the comparison n.
 func (x explainer) comparison(n *node) {
 	left, right := n.kids[0], n.kids[1]
 	switch c := x.compare(n); {
@@ -139,8 +140,8 @@ func (x explainer) comparison(n *node) {
 	}
 }
 
-// statement adds a line about the left side of the comparison n, whose values can be compared, such as `.state is
-// "pending", want == "done"`.
+// statement adds a line about the left side of the comparison n, as in `.state is "pending", want == "done"`. The
+// values of c must be comparable.
 func (x explainer) statement(n *node, c *comparison) {
 	left, right, t := c.left, c.right, c.result.truth()
 	subject, other, sign := x.text(n.kids[0]), x.text(n.kids[1]), n.sign
@@ -192,8 +193,8 @@ func (x explainer) quantifier(n *node) {
 	}
 }
 
-// element returns a line that explains the condition of n, which is any or all, for a single element. It also adds
-// the notes about the element.
+// element returns a line that explains the condition of n, an any or all, for element. It adds the notes about the
+// element to x.
 func (x explainer) element(n *node, element value) string {
 	e := x.unhinted().with(element, "")
 	e.negated = false

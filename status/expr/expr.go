@@ -12,12 +12,11 @@
 // equal to 3. A comparison of values of different types is unknown, except that a comparison with null tests
 // whether there is a value of any type. A condition is also unknown where jq would report a runtime error. If the
 // response is not JSON, every path is unknown.
-//
 // A comparison of a missing or null value is unknown, as in SQL, unless the other side is null or a list that
-// contains null. The result of a function for a missing or null value is unknown, too. The operator //, exists, has
-// and $gone also test whether a value is absent. A path alone is a condition, too, and is false if the
-// value is missing or null. However, a condition that would be true only because something is missing is unknown.
-// The same applies to any, all and count if an element decides only because something is missing.
+// contains null. The result of a function for a missing or null value is unknown, too. The operator //, the
+// functions exists and has, and the variable $gone also test for absence. A path alone is a condition that is false
+// if the value is missing or null. However, a condition that would be true only because something is missing is
+// unknown. The same applies to any, all and count if an element decides only because something is missing.
 //
 // The grammar, from the operator that binds least to the operator that binds most:
 //
@@ -86,8 +85,8 @@ func WithEnviron(lookup func(name string) (value string, ok bool)) Option {
 	return func(p *parser) { p.environ = lookup }
 }
 
-// Compile compiles a condition in the language of this package or, if src starts with "jq:", in jq. It returns an
-// error for a condition that is always true, such as a list. Every error is an [*Error].
+// Compile compiles a condition in the language of this package or, if src starts with "jq:", a jq program. It
+// rejects a condition that is always true, such as a list. Every error is an [*Error].
 func Compile(src string, opts ...Option) (*Expr, error) { return compile(src, true, opts) }
 
 // CompileValue compiles an expression that is evaluated for its value. Unlike [Compile], it accepts an expression
@@ -144,8 +143,8 @@ func (x *Expr) Reads(names ...string) bool {
 }
 
 // Requires returns the only strings that the value of path can be if the condition is true. It returns nil if the
-// condition does not restrict the value to certain strings. For the condition .kind == "Pod" and .spec.nodeName !=
-// null, Requires(".kind") returns "Pod".
+// condition allows other values. For the condition .kind == "Pod" and .spec.nodeName != null, Requires(".kind")
+// returns "Pod".
 func (x *Expr) Requires(path string) (texts []string) { return x.root.requires(path, x.src) }
 
 // A Result is the outcome of one evaluation of an expression.
@@ -272,7 +271,8 @@ func (x Explanation) Hints() (near, others []string) {
 	return nil, slices.Compact(append(variables, x.hints.has...))
 }
 
-// Explain explains the outcome. To find the values, it evaluates the expression again.
+// Explain explains the outcome. It evaluates the expression again to find the values. For the zero Result, it
+// returns an empty Explanation.
 func (r Result) Explain() (why Explanation) {
 	if r.expr == nil {
 		return why

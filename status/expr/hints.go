@@ -17,16 +17,16 @@ import (
 //go:embed hints.txt
 var hintText string
 
-// A row of hints.txt contains a message and a hint for the texts that match a pattern.
+// A row of hints.txt contains a message and a hint for the strings that match a pattern.
 type row struct {
-	part          string                // every text that matches contains it
+	part          string                // a substring of every string that matches; "" for none
 	pattern       func() *regexp.Regexp // compiled when it is first used
 	message, hint string
 }
 
-// rows returns the rows of hints.txt by the name in their first cells. The name states which texts the row is for,
-// such as "whole" for the source of an expression. After the name and "with", the cell may have a part of every text
-// that matches, so that the pattern is not compiled for other texts.
+// rows returns the rows of hints.txt, keyed by the name in their first cell. The name states which strings the row
+// is for, such as "whole" for the source of an expression. The name may be followed by "with" and a substring of
+// every string that matches, so that the pattern is not compiled for other strings.
 var rows = sync.OnceValue(func() map[string][]row {
 	rows := make(map[string][]row)
 	for line := range strings.Lines(hintText) {
@@ -42,8 +42,8 @@ var rows = sync.OnceValue(func() map[string][]row {
 	return rows
 })
 
-// findRow searches the rows of hints.txt that have the name about for the first row whose pattern matches text. It
-// returns the message and the hint of the row, and whether there is such a row.
+// findRow returns the message and the hint of the first row of hints.txt that is called about and whose pattern
+// matches text. found is false if there is no such row.
 func findRow(about, text string) (message, hint string, found bool) {
 	for _, row := range rows()[about] {
 		if !strings.Contains(text, row.part) {
@@ -61,16 +61,17 @@ func findRow(about, text string) (message, hint string, found bool) {
 	return "", "", false
 }
 
-// Patterns for JMESPath: the signs that a text is JMESPath (a filter, a literal in backquotes, a function with a name in
-// parentheses), a literal, and the name and operator of a comparison.
+// Patterns for JMESPath. foreignPart matches a sign that an expression is JMESPath: a filter, a literal in
+// backquotes, or a function with an argument. foreignLiteral matches a literal, and foreignName the name and the
+// operator of a comparison.
 var (
 	foreignPart    = words.Pattern("\\[\\?|`[^`\\s]+`|(?:contains|_with)\\(")
 	foreignLiteral = words.Pattern("`[^`\\s]+`|'[^'\"\\\\]*'")
 	foreignName    = words.Pattern(`(^|[^$.\w])@?\.?([\pL_][\w.]*) *([=!]=|[<>]=?) *`)
 )
 
-// fromJMESPath returns text with its names and literals as this language has them. It returns other text
-// unchanged.
+// fromJMESPath translates the names and literals of a JMESPath expression into the language of this package. It
+// returns text unchanged if text does not look like JMESPath.
 func fromJMESPath(text string) string {
 	if !foreignPart().MatchString(text) {
 		return text
@@ -98,12 +99,12 @@ type hints struct {
 	near []string // hints such as "did you mean .state?"
 	has  []string // hints such as "the document has: state, progress"
 
-	ofList bool // the path should lead to a list, so that hints list members that are lists, if there are any
+	ofList bool // the path should lead to a list, so hints name only those members that are lists, if there are any
 }
 
-// addMember adds a hint about key, a key that an object lacks. The hint suggests the member with the most similar
-// name or, if no name is similar, lists the names of the members. The path of the object is before. If it is "",
-// the hint names the object with whole, such as "the document".
+// addMember adds a hint about key, which an object lacks. The hint suggests the member with the most similar name.
+// If no name is similar, the hint lists the members. before is the path of the object. If before is "", the hint
+// calls the object whole, such as "the document".
 func (h *hints) addMember(key, before, whole string, members iter.Seq2[string, value]) {
 	var names, lists []string
 	for name, v := range members {
@@ -136,11 +137,11 @@ func (h *hints) addMember(key, before, whole string, members iter.Seq2[string, v
 	}
 }
 
-// missingWord matches the line of an explanation about a path that lacks its dot and leads nowhere. Its group is
+// missingWord matches a line of an explanation that reports a missing value for a path without a dot. The group is
 // the first word of the path.
 var missingWord = words.Pattern(`^(\pL\w+)\S* is (?:missing|unknown: the body)`)
 
-// nearVariable returns the name of the variable that the path in line is probably meant to be, as in "status is
+// nearVariable returns the name of the variable probably meant by the path at the start of line, as in "status is
 // missing". It returns "" if no variable has a similar name.
 func nearVariable(line string) string {
 	if m := missingWord().FindStringSubmatch(line); m != nil {
@@ -151,7 +152,7 @@ func nearVariable(line string) string {
 	return ""
 }
 
-// nearestMember returns the name in names that word probably stands for, or "" if no name is similar.
+// nearestMember returns the element of names that word probably stands for, or "" if no name is similar.
 func nearestMember(word string, names []string) string {
 	short := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return len(name) > maxMemberName })
 	if i := slices.IndexFunc(short, func(name string) bool { return strings.EqualFold(name, word) }); i >= 0 {
@@ -166,7 +167,7 @@ func nearestMember(word string, names []string) string {
 // plainName matches a name that can follow a dot in a path without quotes.
 var plainName = words.Pattern(`^[\pL_][\pL\pNd_]*$`)
 
-// memberPath returns the path of a member: the path of the object, which is before, followed by name.
+// memberPath returns the path of the member called name, where before is the path of its object.
 func memberPath(before, name string) string {
 	if plainName().MatchString(name) {
 		return before + "." + name

@@ -26,14 +26,14 @@ func isJQ(src string) bool { return strings.HasPrefix(strings.TrimSpace(src), jq
 // A program is a compiled jq program.
 type program struct {
 	code          *gojq.Code
-	variables     []string // the names of the variables that it reads, each with a $
+	variables     []string // the names of the variables that the program reads, each with a $
 	isCondition   bool
 	readsDocument bool
-	readsSecrets  bool // it reads headers or the environment
+	readsSecrets  bool // the program reads headers or the environment
 }
 
 // jq compiles a jq program. The program can read its input, the variables of package expr, and the environment
-// variables whose names it contains. It can read no files, modules or further inputs.
+// variables named in its source. It cannot read files, modules or further inputs.
 func (p *parser) jq(isCondition bool) *node {
 	at := strings.Index(p.src, jqPrefix) + len(jqPrefix)
 	source, start := p.src[at:], p.space(at)
@@ -65,7 +65,7 @@ func (p *parser) jq(isCondition bool) *node {
 	return &node{op: opJQ, to: len(p.src), program: x}
 }
 
-// lastStage returns the part of a program after the last pipe. The value of that part is the value of the program.
+// lastStage returns the part of a program after the last pipe. Its value is the value of the program.
 func lastStage(query *gojq.Query) *gojq.Query {
 	switch term := query.Term; {
 	case query.Op == gojq.OpPipe:
@@ -76,8 +76,8 @@ func lastStage(query *gojq.Query) *gojq.Query {
 	return query
 }
 
-// compileJQ compiles query into x.code, and sets x.variables. It compiles repeatedly: gojq must be given the
-// variables in advance, and its error names only one variable that was not given.
+// compileJQ compiles query into x.code, and sets x.variables. It compiles repeatedly, because gojq must be given the
+// variables in advance, and its error names only one missing variable at a time.
 func (p *parser) compileJQ(x *program, query *gojq.Query, at int) (err error) {
 	for {
 		x.code, err = gojq.Compile(query, gojq.WithVariables(x.variables), p.jqEnviron(at))
@@ -94,9 +94,9 @@ func (p *parser) compileJQ(x *program, query *gojq.Query, at int) (err error) {
 // variable.
 var environVariable = words.Pattern(`(?:\$ENV|(?:^|[^\w.$"])env)\b(?:(?:\."?|\.?\[")(\w+))?`)
 
-// jqEnviron returns an option with the environment variables whose names appear in the program. gojq calls the
-// loader for each expression that reads the environment, so more calls than names mean that an expression has no
-// name. This is an error.
+// jqEnviron returns an option with the environment variables that the program names. gojq calls the loader once for
+// each expression that reads the environment. If there are more calls than names, an expression reads the
+// environment without naming a variable, which is an error.
 func (p *parser) jqEnviron(at int) gojq.CompilerOption {
 	calls := 0
 	return gojq.WithEnvironLoader(func() (environ []string) {
@@ -135,8 +135,8 @@ func (e *Error) hintAtJQ() {
 	}
 }
 
-// yieldsBoolean reports whether the parameter last, the last stage of a program, is a comparison, a logical operation or a
-// call of a test function. Such a stage yields true or false.
+// yieldsBoolean reports whether last, the last stage of a program, yields true or false: it is a comparison, a
+// logical operation or a call of a test function.
 func yieldsBoolean(last *gojq.Query) bool {
 	isTest := last.Term != nil && last.Term.Type == gojq.TermTypeFunc && isOneOf(last.Term.Func.Name, testFunctions+"any all not isempty inside ")
 	return isTest || gojq.OpEq <= last.Op && last.Op <= gojq.OpOr
@@ -171,8 +171,8 @@ func (e *evaluator) jq(x *program) value {
 	return v
 }
 
-// jqVariable returns the value of a variable for gojq, or a description of the problem with it. $header contains each
-// field twice: with its name, and with its name in lower case.
+// jqVariable returns the value for gojq of the variable called name, or the problem that prevents reading it.
+// $header contains each field under two keys: its name, and its name in lower case.
 func (e *evaluator) jqVariable(name string) (given any, problem string) {
 	if name == "header" && e.env.Error == "" {
 		fields := map[string]any{}
@@ -194,8 +194,8 @@ func (e *evaluator) jqVariable(name string) (given any, problem string) {
 	return v.decoded(), ""
 }
 
-// onlyValue returns the only value in results. If the program yields no value or several values, or fails, the
-// result is unknown. The error of a program may contain a part of a value, so it is not shown if secret is true.
+// onlyValue returns the only value in results. If the program fails, or does not yield exactly one value, the result
+// is unknown. If secret is true, the error is not shown, because it may contain a part of a value.
 func onlyValue(results gojq.Iter, secret bool) value {
 	given, ok := results.Next()
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// The reasons why an operator or a function cannot be applied to a value. The name of the operator or function
-// precedes the reason.
+// The reasons why an operator or a function cannot be applied to a value. A message contains the name of the
+// operator or function, followed by the reason.
 const (
 	needsValue = "needs a value"
 	needsText  = "needs text"
@@ -19,14 +19,14 @@ const (
 	needsAlike = "needs values of the same type"
 )
 
-// needsAll returns the reason why an operator cannot be applied to an incomplete text. lost states which ends of
-// the text are lost.
+// needsAll returns the reason why an operator cannot be applied to an incomplete string. lost states which ends of
+// the string have been lost.
 func needsAll(lost cut) string {
 	return "needs the whole text, but poll keeps only the " + lost.kept()
 }
 
-// compareValues reports whether the comparison n is true for the known values a and b. If the result is unknown,
-// problem states why.
+// compareValues reports whether the comparison n is true for the known values a and b. If problem is not "", it
+// states why the result is unknown.
 func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem string) {
 	sign := n.sign
 	isOrder := sign[0] == '<' || sign[0] == '>'
@@ -60,46 +60,46 @@ func (e *evaluator) compareValues(n *node, a, b value) (holds bool, problem stri
 		return strings.HasSuffix(a.str, b.str), ""
 	}
 	at := e.find(n.pattern, a.str)
-	isOpen := at != nil && (a.lost.start && at[0] == 0 || a.lost.end && at[1] == len(a.str)) // the lost part may belong to the match
+	isOpen := at != nil && (a.lost.start && at[0] == 0 || a.lost.end && at[1] == len(a.str)) // the match may extend into the lost part
 	return (at != nil && !isOpen) == (sign == "=~"), ""
 }
 
-// shows reports whether a comparison that is true for the kept part of v is also true for the complete text. sign
-// is the operator.
+// shows reports whether a comparison that is true for the kept part of v is certainly true for the complete string,
+// too. sign is the operator.
 func (v value) shows(sign string) bool {
 	return sign == "contains" || sign == "=~" || sign == "endswith" && !v.lost.end || sign == "startswith" && !v.lost.start
 }
 
-// isOrdered reports whether the operator sign (<, <=, > or >=) is true for two values whose order is -1, 0 or 1,
-// as cmp.Compare returns.
+// isOrdered reports whether the operator sign (<, <=, > or >=) is true for two values whose order, as returned by
+// cmp.Compare, is order.
 func isOrdered(sign string, order int) bool {
 	return order == 0 && len(sign) == 2 || order < 0 && sign[0] == '<' || order > 0 && sign[0] == '>'
 }
 
-// find returns the start and the end of the first match of pattern in s, or nil. While it searches a long text, it
-// checks whether the evaluation must be abandoned.
+// find returns the start and the end of the first match of pattern in s, or nil if there is no match. During a
+// search of a long string, find checks whether the evaluation must be abandoned.
 func (e *evaluator) find(pattern *regexp.Regexp, s string) []int {
-	const long = 1 << 20 // the size in bytes from which a search is checked
+	const long = 1 << 20 // the length in bytes from which a search can be abandoned
 	if len(s) < long {
 		return pattern.FindStringIndex(s)
 	}
 	return pattern.FindReaderIndex(&checkedText{strings.NewReader(s), e})
 }
 
-// A checkedText reads a text for a search that can be abandoned.
+// A checkedText reads a string, and abandons the evaluation if its context is done.
 type checkedText struct {
 	*strings.Reader
 	*evaluator
 }
 
-// ReadRune reads a character. It panics if the context has ended the evaluation.
+// ReadRune reads a character. It panics if the context of the evaluation is done.
 func (t *checkedText) ReadRune() (rune, int, error) {
 	t.check(0)
 	return t.Reader.ReadRune()
 }
 
-// has reports whether list contains an element that equals v. If list contains only values of other types, the
-// result is unknown, and problem is needsAlike.
+// has reports whether list contains an element that equals v. If list contains only values whose types differ from
+// that of v, the result is unknown, and problem is needsAlike.
 func (e *evaluator) has(list, v value) (is bool, problem string) {
 	hasAlike, hasOther := false, false
 	for _, element := range e.each(list) {
@@ -115,7 +115,7 @@ func (e *evaluator) has(list, v value) (is bool, problem string) {
 	return false, problem
 }
 
-// areAlike reports whether two values can be compared: they have the same type, or at least one value is null or
+// areAlike reports whether a and b can be compared: they have the same type, or at least one of them is null or
 // missing. A comparison with null tests whether a value exists.
 func areAlike(a, b value) bool { return a.kind == b.kind || a.isNull() || b.isNull() }
 
@@ -157,7 +157,7 @@ func compareNumbers(a, b string) int {
 	if order := cmp.Compare(x, y); order != 0 || a == b {
 		return order
 	}
-	const precision, most = 512, 800 // in bits, and in digits: the time of ParseFloat grows with the square of the number of digits
+	const precision, most = 512, 800 // in bits, and in digits; the limit exists because the time of ParseFloat grows with the square of the number of digits
 	if len(a) < most && len(b) < most {
 		p, _, err := big.ParseFloat(a, 10, precision, big.ToNearestEven)
 		q, _, wrong := big.ParseFloat(b, 10, precision, big.ToNearestEven)

@@ -52,11 +52,12 @@ func (p *parser) alternative() *node {
 	return p.node(opAlternative, from, left, right)
 }
 
-// and parses one or more conditions that are joined by "and" or &&.
+// and parses one or more operands that are joined by "and" or &&.
 func (p *parser) and() *node { return p.chain(opAnd, "&&", p.not) }
 
-// chain parses one or more operands that are joined by a logical operator. The operator is op, and operatorAt
-// returns it as sign. If there is only one operand, chain returns the operand itself.
+// chain parses one or more operands that are joined by a logical operator. The node of the result has the operation
+// op. sign is the operator in the form that operatorAt returns. If there is only one operand, chain returns the
+// operand itself.
 func (p *parser) chain(op op, sign string, operand func() *node) *node {
 	from := p.pos
 	kids := []*node{operand()}
@@ -178,7 +179,7 @@ func (p *parser) operand() *node {
 	return nil
 }
 
-// close reads the ")" that closes the "(" at the offset open.
+// close reads the ")" that matches the "(" at offset open.
 func (p *parser) close(open int) {
 	if !p.accept(")") {
 		p.rejectIf(p.pos == len(p.src), "open", "(", open)
@@ -209,7 +210,7 @@ func (p *parser) json() *node {
 	return p.literal(from, parseValue(string(raw)))
 }
 
-// quantity matches a number, with a unit of time if one follows.
+// quantity matches a number, including a unit of time that follows it.
 var quantity = words.Pattern(`^-?\d(?:[eE][-+]\d|[\w.])*`)
 
 // number parses a number, or a duration such as 5m. The value of a duration is its number of seconds.
@@ -264,8 +265,8 @@ func (p *parser) wordNode() *node {
 	return n
 }
 
-// call parses the arguments of the function name. The name starts at offset from, and the current position is the
-// "(".
+// call parses the arguments of the function called name. The name starts at offset from, and the current position is
+// that of the "(".
 func (p *parser) call(from int, name string) *node {
 	n, piped, open := &node{op: opCall, from: from, name: name}, p.piped, p.pos
 	p.take(open + 1)
@@ -293,7 +294,7 @@ func (p *parser) call(from int, name string) *node {
 	return n
 }
 
-// argument parses a constant, which is an argument of the test function name.
+// argument parses a constant argument of the test function called name.
 func (p *parser) argument(name string) *node {
 	at := p.pos
 	p.rejectIf(p.at(at) == ')', "argument", name, at)
@@ -305,8 +306,9 @@ func (p *parser) argument(name string) *node {
 	return x
 }
 
-// asComparison turns n, the call of a test function, into a comparison with ".", such as test("x") into . =~ "x".
-// After a pipe, the left side of the pipe later replaces the dot. The arguments start at the offset start.
+// asComparison turns n, the call of a test function, into a comparison with ".": for example, test("x") becomes . =~
+// "x". If the call follows a pipe, pipe later replaces the dot by the left side. start is the offset of the
+// arguments.
 func (p *parser) asComparison(n *node, start int) {
 	with, last := *n.kids[0], n.kids[len(n.kids)-1]
 	switch n.sign = n.name; n.name {

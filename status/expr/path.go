@@ -64,13 +64,13 @@ func nextEach(steps []step) int {
 	return slices.IndexFunc(steps, func(s step) bool { return s.kind == stepEach })
 }
 
-// before returns the source of the path up to the step s. It returns "" if s is the first step.
+// before returns the source of the path up to the step s, or "" if s is the first step.
 func (p *path) before(s *step, src string) string {
 	return strings.TrimRight(src[p.from:s.from], ".|")
 }
 
-// The forms of names in a path. If the path is written without a leading dot, a name may contain wildcards, and a
-// digit may follow a hyphen.
+// The forms of names in a path. In a path without a leading dot, a name may contain wildcards, and a digit may
+// follow a hyphen.
 var (
 	stepName = words.Pattern(`^(?:[\pL_]|\\.)(?:[\pL\pNd_]|\\.|-(?:[\pL_]|\\.))*`)
 	bareName = words.Pattern(`^(?:[\pL_*?]|\\.)(?:[\pL\pNd_*?]|\\.|-(?:[\pL\pNd_]|\\.))*`)
@@ -79,7 +79,7 @@ var (
 	wholeNumber = words.Pattern(`^-?\d+`)
 )
 
-// path parses the path at the current position. The path ends at the first character that cannot continue it.
+// path parses the path at the current position. The path ends before the first character that cannot belong to it.
 func (p *parser) path() *path {
 	q := &path{from: p.pos}
 	switch rest := p.src[p.pos:]; {
@@ -130,8 +130,8 @@ func (p *parser) startsStep(bare bool, i int) bool {
 	return c == '#' || c == '@' || bare && (c == '*' || c == '?') || isDigit(c) || p.startsName(i)
 }
 
-// steps parses further steps of a path, and returns them after the given steps. inner is true for steps that apply
-// to each element of a list: such steps end at a pipe or a bracket.
+// steps parses further steps of the path q, and returns steps with the new steps appended. inner is true for the
+// steps that apply to each element of a list. Such steps end at a pipe or a bracket.
 func (p *parser) steps(q *path, steps []step, inner bool) []step {
 	for {
 		switch from := p.pos; p.at(from) {
@@ -161,8 +161,9 @@ func (p *parser) steps(q *path, steps []step, inner bool) []step {
 	}
 }
 
-// joined appends s, a step after a dot, to steps. If the last step is a name with wildcards, joined adds s to its
-// pattern instead: if a matching key does not have the field s, gjson then tries the next matching key.
+// joined appends s, a step after a dot, to steps. If the last step is a name with wildcards, joined instead appends
+// the name of s to the pattern of the last step. If a matching key does not have the field s, gjson then tries the
+// next matching key.
 func joined(steps []step, s step) []step {
 	if len(steps) > 0 && s.kind == stepField {
 		if last := &steps[len(steps)-1]; last.pattern != "" {
@@ -186,8 +187,8 @@ func (p *parser) dotted(q *path) step {
 	return p.step(q)
 }
 
-// isPathPipe reports whether the | at the current position belongs to the path, as in gjson. It does if no space and
-// no function follows.
+// isPathPipe reports whether the | at the current position belongs to the path, as in gjson. It belongs to the path
+// unless it is followed by a space or a function.
 func (p *parser) isPathPipe(q *path) bool {
 	next := p.pos + 1
 	c, word := p.at(next), p.word(next)
@@ -234,7 +235,7 @@ func (p *parser) step(q *path) (s step) {
 	return s
 }
 
-// field parses the name of a field. If the name contains wildcards, pattern is the name, and otherwise "".
+// field parses the name of a field. pattern is the name if it contains wildcards, and otherwise "".
 func (p *parser) field(q *path) (key, pattern string) {
 	form := stepName
 	if q.bare {
@@ -270,7 +271,7 @@ func (p *parser) brackets() step {
 // modifiers are the gjson modifiers that an expression may use, because they are known to be harmless.
 const modifiers = " reverse this flatten join valid keys values tostr fromstr group "
 
-// modifierSource matches a modifier, with its argument if the argument may be a JSON object.
+// modifierSource matches a modifier, including an argument that may be a JSON object.
 var modifierSource = words.Pattern(`^@[\pL\pNd_]*(?::[^}]*\})?`)
 
 // modifier parses @name and its optional argument, a JSON object after a colon. It returns the source of both
@@ -293,7 +294,7 @@ type query struct {
 	sign  string // the operator, or "" to test whether the value exists
 	want  string // the operand as a string
 	test  string // the source of the operator and the operand, for gjson
-	tilde bool   // whether the operand is ~true, ~false, ~null or ~*
+	tilde bool   // the operand is ~true, ~false, ~null or ~*
 }
 
 // queryTest matches the operator and the operand of a query. A string operand is in double quotes.

@@ -52,8 +52,8 @@ func (p *parser) start() {
 	p.rejectIf(p.pos == len(p.src), "length", "empty", 0)
 }
 
-// check looks for the first row of hints.txt that has the name about and whose pattern matches text. If the row
-// has a message, check stops the parser with this message and the row's hint. The mistake is at offset at.
+// check finds the first row of hints.txt that is called about and whose pattern matches text. If the row has a
+// message, check stops the parser with this message and the row's hint. The error is reported at offset at.
 func (p *parser) check(about, text string, at int) {
 	message, hint, _ := findRow(about, text)
 	if message == "" {
@@ -64,7 +64,7 @@ func (p *parser) check(about, text string, at int) {
 	panic(&Error{Source: p.src, Offset: at, Column: column, Message: message, Hint: hint})
 }
 
-// reject stops the parser as check does. If no row matches, the message names the first character of text.
+// reject stops the parser as check does. If no row matches text, the message names the first character of text.
 func (p *parser) reject(about, text string, at int) {
 	p.check(about, text, at)
 	r, _ := utf8.DecodeRuneInString(text)
@@ -84,9 +84,9 @@ func (p *parser) unexpected() {
 	p.reject("sign", p.src[p.pos:], p.pos)
 }
 
-// try calls parse, and returns the mistake that stopped the parser, or nil. If the source matches a row with the
-// name "whole" in hints.txt, the row's message and hint replace the message and hint of the mistake. This does not
-// apply to an expression that selects elements.
+// try calls parse, and returns the mistake that stopped the parser, or nil. If the source matches a row of hints.txt
+// called "whole", the message and the hint of this row replace those of the mistake, unless the expression selects
+// elements.
 func (p *parser) try(parse func()) (mistake *Error) {
 	defer func() {
 		problem := recover()
@@ -139,7 +139,7 @@ func (p *parser) at(i int) byte {
 	return 0
 }
 
-// take ends the current token at the offset end, and skips white space before the next token.
+// take ends the current token at offset end, and skips the white space before the next token.
 func (p *parser) take(end int) {
 	p.pos, p.end = end, end
 	p.skip()
@@ -148,7 +148,7 @@ func (p *parser) take(end int) {
 // skip skips white space.
 func (p *parser) skip() { p.pos = p.space(p.pos) }
 
-// space returns the offset of the first character from offset i on that is not white space.
+// space returns the offset of the first character at or after offset i that is not white space.
 func (p *parser) space(i int) int {
 	return len(p.src) - len(strings.TrimLeft(p.src[min(i, len(p.src)):], " \t\r\n"))
 }
@@ -159,8 +159,8 @@ func (p *parser) word(i int) string {
 	return rest[:len(rest)-len(strings.TrimLeftFunc(rest, isWord))]
 }
 
-// match reads the text that pattern matches at the current position. If pattern does not match there, match
-// returns "".
+// match reads and returns the text that pattern matches at the current position. It returns "" if pattern does not
+// match there.
 func (p *parser) match(pattern func() *regexp.Regexp) string {
 	text := pattern().FindString(p.src[p.pos:])
 	p.pos += len(text)
@@ -180,9 +180,9 @@ func (p *parser) startsName(i int) bool {
 // operator matches an operator that is written with symbols.
 var operator = words.Pattern(`^(?:[=!]=|[<>]=?|[=!]~|&&|\|\|?|//|[!();,])`)
 
-// operatorAt returns the operator at offset i, and its spelling in the source. They differ for "and" and "or",
-// which stand for && and ||. If the token is not an operator, operatorAt returns "". A word such as "in" counts as
-// an operator wherever it appears.
+// operatorAt returns the operator at offset i, and its spelling in the source. The two differ only for "and" and
+// "or", which stand for && and ||. If the token is not an operator, operatorAt returns "". A word such as "in"
+// counts as an operator wherever it appears.
 func (p *parser) operatorAt(i int) (sign, source string) {
 	switch word := p.word(i); {
 	case word == "and":
@@ -233,14 +233,14 @@ func (p *parser) quoted() string {
 	return gjson.Parse(json).Str
 }
 
-// endBracket reads the ] that closes the [ at the offset open.
+// endBracket reads the ] that matches the [ at offset open.
 func (p *parser) endBracket(open int) {
 	p.skip()
 	p.rejectIf(p.at(p.pos) != ']', "bracket", p.src[p.pos:], open)
 	p.pos++
 }
 
-// member parses .name or ["name"], and returns the name. form matches a name with its dot. For any other token,
+// member parses .name or ["name"], and returns the name. form matches a name with its dot. If another token follows,
 // member returns "".
 func (p *parser) member(form func() *regexp.Regexp) (name string) {
 	open := p.pos
@@ -253,14 +253,15 @@ func (p *parser) member(form func() *regexp.Regexp) (name string) {
 	return strings.TrimPrefix(p.match(form), ".")
 }
 
-// The names that may follow $header and $ENV, with the dot.
+// The names that may follow $header and $ENV, each with its dot.
 var (
 	fieldName   = words.Pattern(`^\.[\pL\pNd_-]*`) // the name of a header field
 	environName = words.Pattern(`^\.[\pL\pNd_]*`)  // the name of an environment variable
 )
 
-// lookUp returns the value of the environment variable name, which appears at offset at of the source. It rejects
-// a variable that is not set or blank, because every string starts with and contains the empty string.
+// lookUp returns the value of the environment variable called name, which appears at offset at of the source. It
+// rejects a variable that is not set, or whose value is blank, because every string starts with and contains the
+// empty string.
 func (p *parser) lookUp(name string, at int) string {
 	p.rejectIf(p.environ == nil, "environ", name+" cannot stand here", at)
 	text, isSet := p.environ(name)

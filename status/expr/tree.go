@@ -40,7 +40,7 @@ type node struct {
 	program *program       // opJQ: the compiled program
 }
 
-// dotNode returns a node for a dot that is not in the source, followed by steps. Its offset is at.
+// dotNode returns a node at offset at for a dot that is not in the source, followed by steps.
 func dotNode(at int, steps ...step) *node {
 	return &node{op: opPath, from: at, to: at, path: &path{from: at, to: at, steps: steps}}
 }
@@ -73,7 +73,7 @@ func (n *node) isFunction() bool {
 	return n.op == opCall && n.name != "exists" && !isOneOf(n.name, quantifiers)
 }
 
-// requires returns the only strings that the value of path can be if n is true. See [Expr.Requires].
+// requires implements [Expr.Requires] for the condition n.
 func (n *node) requires(path, src string) (texts []string) {
 	switch {
 	case n.op == opAnd:
@@ -92,9 +92,9 @@ func (n *node) requires(path, src string) (texts []string) {
 	return texts
 }
 
-// checkConstants rejects two conditions joined by "and" or "or" that compare the same value with different constants, and
-// therefore always have the same outcome. For example, .x == 1 and .x == 2 is never true, and .x != 1 or .x != 2
-// is always true.
+// checkConstants rejects two conditions joined by the operator op if they compare the same value with different
+// constants, and therefore always have the same outcome. For example, .x == 1 and .x == 2 is never true, and .x != 1
+// or .x != 2 is always true.
 func (p *parser) checkConstants(op op, a, b *node) {
 	sign := "=="
 	if op == opOr {
@@ -109,8 +109,8 @@ func (p *parser) checkConstants(op op, a, b *node) {
 	p.rejectIf(x.literal.json() != y.literal.json(), "apart", text, a.from)
 }
 
-// checkComparison rejects a comparison whose right side is unsuitable for the operator. The right side is at
-// offset at. If it is a pattern, checkComparison compiles it.
+// checkComparison rejects a comparison whose right side is unsuitable for the operator. at is the offset of the
+// right side. If the right side is a pattern, checkComparison compiles it.
 func (p *parser) checkComparison(n *node, at int) {
 	right := n.kids[1]
 	isText := right.op == opLiteral && right.literal.kind == kindString
@@ -126,7 +126,7 @@ func (p *parser) checkComparison(n *node, at int) {
 }
 
 // compile compiles the regular expression in pattern, which is at offset at of the source. It rejects a malformed
-// pattern, and a pattern that always matches because it is empty or has an empty branch.
+// expression, and an expression that always matches because it is empty or has an empty branch.
 func (p *parser) compile(pattern value, at int) *regexp.Regexp {
 	re, err := regexp.Compile(pattern.str)
 	switch {
@@ -142,8 +142,8 @@ func (p *parser) compile(pattern value, at int) *regexp.Regexp {
 	return re
 }
 
-// checkCondition rejects a node that can never be false. A list, a count or a constant would always be true, and would
-// end a wait by accident. The constant true is accepted, since nobody writes it by accident.
+// checkCondition rejects a condition that can never be false. A list, a count or a constant would always be true,
+// and would end a wait by accident. The constant true is accepted, since nobody writes it by accident.
 func (p *parser) checkCondition(n *node) {
 	source := n.text(p.src)
 	switch {

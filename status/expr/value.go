@@ -79,12 +79,12 @@ type value struct {
 	kind   kind
 	raw    string // the value as JSON; may be "" for a string
 	str    string // the characters of a string
-	shown  string // the text for explanations; "" for raw
+	shown  string // the value in explanations; if "", raw is shown
 	detail string // why the value is unknown
 
 	hidden bool // explanations must not show the value, because it comes from a header or the environment
-	lost   cut  // the ends of a text that are lost
-	least  int  // the least number that an unknown count can be
+	lost   cut  // the ends of a string that have been lost
+	least  int  // the smallest number that an unknown count can be
 	evidence
 }
 
@@ -96,14 +96,14 @@ func text(s string) value         { return value{kind: kindString, str: s} }
 func unknown(why string) value    { return value{detail: words.OneLine(why)} }
 func parseValue(raw string) value { return fromResult(gjson.Parse(raw)) }
 
-// typeError returns an unknown value because v has the wrong type. The source of v is subject. problem describes
+// typeError returns an unknown value, because v has the wrong type. subject is the source of v. problem describes
 // the type that is needed.
 func typeError(subject string, v value, problem string) value {
 	return unknown(cmp.Or(subject, ".") + " is " + v.kind.noun() + ", and " + problem)
 }
 
-// fromResult returns a value that gjson has found in a valid document. If gjson has found nothing, the value is
-// missing.
+// fromResult returns r, the result of a search in a valid document, as a value. If gjson has found nothing, the
+// value is missing.
 func fromResult(r gjson.Result) value {
 	if r.Raw == "" {
 		return missing()
@@ -119,8 +119,8 @@ func fromResult(r gjson.Result) value {
 	return v
 }
 
-// derivedFrom returns v, the result of an operation on parts, with the evidence of all parts. The result is hidden
-// if one of the parts is hidden.
+// derivedFrom returns v, the result of an operation on parts, with the combined evidence of the parts. It hides the
+// result if any part is hidden.
 func (v value) derivedFrom(parts ...value) value {
 	for i := range parts {
 		v.hidden = v.hidden || parts[i].hidden
@@ -146,8 +146,8 @@ func (v value) isEmpty() bool {
 	return v.kind <= kindNull || v.raw == "false" || v.raw == "0"
 }
 
-// absence returns the end of a sentence about an absent value, such as " is missing". The sentence starts with the
-// source of the value.
+// absence returns the predicate of a sentence about an absent value, such as " is missing". The subject of the
+// sentence is the source of the value.
 func (v value) absence() string {
 	switch {
 	case v.kind == kindNull:
@@ -199,7 +199,7 @@ func (v value) mayMeanFalse() bool {
 	return v.kind == kindString && (v.str == "" || isOneOf(strings.ToLower(v.str), " false no off 0 "))
 }
 
-// undecided returns an unknown value for v, a value whose truth is unknown.
+// undecided returns v as an unknown value. The truth of v must be unknown.
 func (v value) undecided() value {
 	if v.kind != kindUnknown {
 		v.kind, v.detail = kindUnknown, v.preview()+" is a text"
@@ -220,7 +220,7 @@ func (v value) preview() string {
 	case v.kind <= kindMissing:
 		return v.kind.String()
 	}
-	start := words.Cut(cmp.Or(v.shown, v.raw), 4*previewSize) // long enough for previewSize characters after the white space is reduced
+	start := words.Cut(cmp.Or(v.shown, v.raw), 4*previewSize) // long enough to leave previewSize characters after white space is collapsed
 	return words.OneLine(words.Shorten(strings.Join(strings.Fields(start), " "), previewSize))
 }
 
@@ -233,10 +233,10 @@ func preview(s string) string {
 	return strconv.Quote(shown)
 }
 
-// isOneOf reports whether word is in list, in which each word has a space on either side.
+// isOneOf reports whether list contains word. In list, each word has a space on either side.
 func isOneOf(word, list string) bool { return word != "" && strings.Contains(list, " "+word+" ") }
 
-// A ground is the reason why a condition has its outcome. If an outcome rests on several grounds, the highest
+// A ground is the reason why a condition has its outcome. If an outcome rests on several grounds, the highest ground
 // counts. For example, .state == "done" and not .error rests on a value, although .error is missing.
 type ground uint8
 
@@ -258,19 +258,18 @@ type evidence struct {
 // something is missing. Such an outcome is changed to unknown.
 func (e evidence) isAbsent() bool { return e.ground == onAbsence || e.ground == onLack }
 
-// and returns the evidence of an outcome that needs two conditions. The evidence of the conditions is e and other.
+// and returns the evidence of an outcome that needs two conditions, whose evidence is e and other.
 func (e evidence) and(other evidence) evidence {
 	return e.choose(other, other.ground > e.ground, e.positive || other.positive)
 }
 
-// or returns the evidence of an outcome that needs only one of two conditions. The evidence of the conditions is e
-// and other.
+// or returns the evidence of an outcome that needs only one of two conditions, whose evidence is e and other.
 func (e evidence) or(other evidence) evidence {
 	return e.choose(other, !other.isAbsent(), e.positive || other.positive)
 }
 
-// each returns the evidence of an outcome of all or count, which needs sufficient evidence for every element. The
-// evidence for two elements is e and other.
+// each returns the evidence of an outcome of all or count, which needs sufficient evidence for every element. e and
+// other are the evidence for two elements.
 func (e evidence) each(other evidence) evidence {
 	return e.choose(other, other.isAbsent(), e.positive && other.positive)
 }

@@ -15,7 +15,7 @@ import (
 type evaluator struct {
 	src     string
 	env     *Env
-	dot     *value // the value of "."; nil if that is the document
+	dot     *value // the value of "."; nil if "." is the document
 	subject string // the source of dot; "" if dot is an element
 
 	steps      *int   // the number of steps since check last looked at the context
@@ -45,7 +45,7 @@ func (e evaluator) unhinted() *evaluator {
 	return &e
 }
 
-// with returns a copy of e with the value dot for ".". subject is the source of dot.
+// with returns a copy of e in which the value of "." is dot. subject is the source of dot.
 func (e evaluator) with(dot value, subject string) *evaluator {
 	e.dot, e.subject = &dot, subject
 	return &e
@@ -79,7 +79,8 @@ func (e *evaluator) count(v value) (n int) {
 	return n
 }
 
-// member returns the member of an object that has the given key. If v is a list, key is an index.
+// member returns the value of key in the object v. If v is a list, key is an index. If there is no such member, the
+// value is missing.
 func (e *evaluator) member(v value, key string) value {
 	if key == "" { // gjson has no path for the empty key
 		return cmp.Or(maps.Collect(e.each(v))[""], missing())
@@ -117,8 +118,8 @@ func (e *evaluator) root(p *path) value {
 	return v
 }
 
-// follow returns the value that steps, a part of p, lead to from v. If a step is a query, the evidence of the
-// result states whether an element had the member that the query tests.
+// follow returns the value reached from v by steps, a part of p. If a step is a query, the evidence of the result
+// states whether an element had the member that the query tests.
 func (e *evaluator) follow(p *path, v value, steps []step) value {
 	for i := range steps {
 		if v.kind == kindUnknown {
@@ -213,8 +214,8 @@ func (e *evaluator) selected(p *path, v value, s *step) value {
 	return first
 }
 
-// selects reports whether element matches the query, with the rules that the type query describes. It also reports
-// whether the query could test the element: the element has the member, or the operand of the query begins with ~.
+// selects reports whether element matches the query, by the rules described at the type query. tests reports whether
+// the query could test the element: the element has the member, or the operand of the query starts with ~.
 func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bool) {
 	v := element
 	if q.path != nil {
@@ -239,11 +240,11 @@ func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bo
 }
 
 // maxResult is the maximum size, in bytes, of the input of a modifier or of tostring. Some modifiers need fifty
-// times that memory.
+// times as much memory.
 const maxResult = 4 << 20
 
-// modified applies a gjson modifier, which may include an argument, to v, a known value. If the modifier cannot be
-// applied, problem states why.
+// modified applies modifier, a gjson modifier that may include an argument, to v, a known value. If the modifier
+// cannot be applied, problem states why.
 func modified(v value, modifier string) (result value, problem string) {
 	name, _, _ := strings.Cut(modifier, ":")
 	raw := v.json()

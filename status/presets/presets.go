@@ -1,5 +1,5 @@
-// Package presets contains named sets of rules that know the states of APIs: Kubernetes, CI services, clouds and
-// others, and all AWS waiters. It also reads presets from files.
+// Package presets contains named sets of rules for the states of well-known APIs, such as those of Kubernetes, CI
+// services and clouds, and for all AWS waiters. It also reads presets from files.
 package presets
 
 import (
@@ -77,7 +77,7 @@ var waitersFile []byte
 //go:embed k8s.txt
 var groupText string
 
-// All returns the built-in presets except the AWS waiters. Presets of related APIs follow each other.
+// All returns the built-in presets except the AWS waiters. Presets of related APIs are adjacent.
 func All() []Preset { return builtin(presetText + "\n" + groupText) }
 
 // Waiters returns the AWS waiters, in the order of their services. botocore, the AWS library for Python, defines
@@ -143,10 +143,10 @@ func (p Preset) Group() string {
 // Stanzas returns the stanzas of a group, in the order of evaluation. If p is not a group, it returns nil.
 func (p Preset) Stanzas() []Preset { return p.stanzas }
 
-// With returns p together with related presets. If p is a group, the stanzas of the group among presets are added
-// to it, ahead of the stanzas that it already has. If p is a stanza, and its group is among presets, p inherits
-// the object path, the id, the detail and the gates of the group. A gate is a stanza for objects of any kind in a
-// state that is not final. Gates are evaluated before all other stanzas.
+// With returns p, completed with the related presets in presets. If p is a group, its stanzas in presets are
+// inserted ahead of the stanzas that p already has. If p is a stanza and its group is in presets, p inherits the
+// object path, the id, the detail and the gates of the group. A gate is a stanza for objects of any kind in a state
+// that is not final. Gates are evaluated before all other stanzas.
 func (p Preset) With(presets []Preset) Preset {
 	var mine []Preset
 	for _, other := range presets {
@@ -171,7 +171,7 @@ func (p Preset) isGate() bool {
 	return p.Match != "" && !slices.ContainsFunc(p.rules, func(r rule) bool { return r.Status.Ends() })
 }
 
-// gatesFor returns the gates of the group p that stanza does not have yet.
+// gatesFor returns the gates of p, which is a group, except stanza itself and the gates that stanza already has.
 func (p Preset) gatesFor(stanza Preset) (gates []Preset) {
 	for _, s := range p.stanzas {
 		isNamed := func(have Preset) bool { return have.Name == s.Name }
@@ -182,8 +182,8 @@ func (p Preset) gatesFor(stanza Preset) (gates []Preset) {
 	return gates
 }
 
-// inherit returns the stanza p with the object path, the id and the detail of group. The object path and the id of
-// p take precedence. The detail of group is added to the detail of p, unless p is a gate.
+// inherit returns the stanza p with the object path, the id and the detail of group. An object path or id that p
+// already has takes precedence. The detail of group is added to the detail of p, unless p is a gate.
 func (p Preset) inherit(group Preset) Preset {
 	p.Object = cmp.Or(p.Object, group.Object)
 	if id := group.setting("id"); id != nil && p.setting("id") == nil {
@@ -253,9 +253,9 @@ func (p Preset) Compile(kind status.Kind, ofObject bool) (preset *status.Preset,
 	return preset, unfit, err
 }
 
-// compile returns the rules of p as a stanza, which is the part of a preset for one kind of object. It leaves out
-// p.stanzas. The parameters and the result unfit are the same as for Compile.
-// known maps the sources of expressions to expressions that are already compiled.
+// compile returns the rules of p as a stanza, which is the part of a preset for one kind of object. It ignores
+// p.stanzas. The parameters and the result unfit are the same as for Compile. known maps the sources of expressions
+// to expressions that are already compiled.
 func (p Preset) compile(kind status.Kind, ofObject bool, known map[string]*expr.Expr) (stanza status.Stanza, unfit []string, err error) {
 	stanza.Name = p.Name
 	isOfGroup := p.Match != "" || p.stanzas != nil
@@ -286,8 +286,8 @@ func (p Preset) compile(kind status.Kind, ofObject bool, known map[string]*expr.
 	return stanza, unfit, cmp.Or(err, p.lacks(kind, stanza.Rules, unfit))
 }
 
-// values returns the compiled expressions for sources, which are the values of key. It takes expressions from
-// known if they are already compiled, and otherwise adds them to known.
+// values compiles sources, the values of key. It reuses expressions in known, and adds newly compiled expressions to
+// known.
 func (p Preset) values(key string, sources []string, known map[string]*expr.Expr) (values []*expr.Expr, err error) {
 	for _, source := range sources {
 		if known[source] == nil {

@@ -120,7 +120,7 @@ func position(file, text string, offset int) string {
 }
 
 // offsetIn returns the byte offset of problem in field, which may have several lines. joined is field without line
-// feeds. It contains the expression that problem is about.
+// feeds. joined contains problem.Source.
 func offsetIn(field, joined string, problem *expr.Error) int {
 	offset := strings.Index(joined, problem.Source) + problem.Offset
 	for i, c := range field {
@@ -131,9 +131,9 @@ func offsetIn(field, joined string, problem *expr.Error) int {
 	return offset
 }
 
-// set sets the part of p that key names to value, or adds value to it. It returns an error if the key is unknown,
-// if the value is empty or malformed, or if the key may occur only once and has occurred before. The function at
-// returns the position of the value.
+// set stores value under key in p. If key may occur several times, set appends value. It returns an error if the key
+// is unknown, if the value is empty or malformed, if the key must not be repeated, or if it is not allowed in this
+// preset. at returns the position of the value.
 func (p *Preset) set(key, value string, at func() string) error {
 	texts := map[string]*string{"name": &p.Name, "api": &p.API, "example": &p.Example, "note": &p.note, "object": &p.Object, "match": &p.Match}
 	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.many, "detail": &p.detail}
@@ -169,7 +169,7 @@ func (p *Preset) set(key, value string, at func() string) error {
 	return nil
 }
 
-// ruled returns the status of the rules that have this key, or [status.None] if key is not the key of a rule.
+// ruled returns the status whose rules have the given key, or [status.None] if key is not the key of a rule.
 func ruled(key string) status.Status {
 	for _, s := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
 		if s.RuleName() == key {
@@ -186,7 +186,7 @@ func compiles(key, value string) (err error) {
 		value, _, _ = strings.Cut(value, " -- ")
 		_, err = status.NewRule(s, value)
 	case key == "match":
-		_, err = status.NewRule(status.NotReady, value) // compiled as a rule, because a condition must read something of the response
+		_, err = status.NewRule(status.NotReady, value) // compiled as a rule, because a condition must depend on the response
 	case key == "detail", key == "id", key == "print":
 		x, problem := expr.CompileValue(value)
 		if err = problem; err == nil && key != "print" && x.Reads("header") { // the header may contain a secret, and these values are logged
