@@ -20,9 +20,9 @@ type Attempt struct {
 	Previous status.Status // status of the previous attempt; None for the first attempt
 	// LastAttempt is true if there may not be enough time for another attempt.
 	LastAttempt bool
-	// NoCache is true if a response that a cache stored earlier may not count, because the operation was
-	// started since, or because the attempt has to confirm an earlier response. An [HTTP] then sends
-	// "Cache-Control: no-cache".
+	// NoCache is true if a response from a cache may be too old to count: it may predate the start of the
+	// operation, or an earlier response that this attempt has to confirm. An [HTTP] then sends "Cache-Control:
+	// no-cache".
 	NoCache bool
 	// Accept is a copy of the Accept field of the wait's Rules.
 	Accept []int
@@ -45,11 +45,11 @@ type Attempt struct {
 type limits struct {
 	request.Attempt          // only the fields Pace, Timeout and Anew are set
 	continues       bool     // the wait uses Report.Next, so an HTTP may start or follow an operation
-	started         sync.Map // set of the start requests (request.Start) that the attempt has sent and that need not be sent again
+	started         sync.Map // set of the start requests (request.Start) that the attempt has sent, except those that have to be sent again
 }
 
-// limitsKey is the key for the limits in the context of an attempt. With the context, an HTTP finds the limits
-// even if a function checks it with a newly created Attempt.
+// limitsKey is the key for the limits in the context of an attempt. An HTTP finds the limits in the context
+// even if its caller passes it a newly created Attempt.
 type limitsKey struct{}
 
 // limitsOf returns the limits of a. If a has no limits, it returns the limits in ctx, or nil outside a wait.
@@ -176,8 +176,8 @@ func (w *wait) announce() error {
 	return w.hopeless
 }
 
-// ended adjusts the observation o after an attempt. If errConfirm ended the attempt, that becomes the failure.
-// If the attempt received messages before a transient failure, o counts as the end of a stream.
+// ended adjusts the observation o after an attempt. If errConfirm ended the attempt, errConfirm becomes the
+// Failure of o. If the attempt received messages before a transient failure, o counts as the end of a stream.
 func (w *wait) ended(ctx context.Context, o *status.Observation) {
 	f := o.Failure
 	if f != nil && context.Cause(ctx) == errConfirm {
@@ -187,8 +187,8 @@ func (w *wait) ended(ctx context.Context, o *status.Observation) {
 }
 
 // noteClosed handles an observation o of an attempt that stopped because an origin is closed. If the origin
-// stays closed until after the deadline, all targets of the wait end. Otherwise noteClosed makes the time until
-// the origin opens the RetryAfter of o.
+// stays closed until after the deadline, all targets of the wait end. Otherwise noteClosed sets o.RetryAfter to
+// the time until the origin opens again.
 func (w *wait) noteClosed(o *status.Observation) {
 	if !o.Stopped() {
 		return
@@ -230,9 +230,9 @@ func (w *wait) setProbe(p Probe) {
 	w.countsLines = w.planned.lines && w.success.For <= 0 && !readsDocument(w.rules)
 }
 
-// toResult begins the second phase of w, if the last attempt ended the wait with SUCCESS and the result is in
-// another document. It reports whether the second phase has begun. In that phase any successful response is the
-// result. The rules do not apply, because they describe the operation.
+// toResult starts the second phase of w if the last attempt ended the wait with SUCCESS and the result is in
+// another document. It reports whether it has started the second phase. In that phase any successful response
+// is the result. The rules do not apply, because they describe the operation.
 func (w *wait) toResult() bool {
 	if w.list != nil || w.operation != nil || w.Status != status.Success || !w.decided() {
 		return false
@@ -247,9 +247,9 @@ func (w *wait) toResult() bool {
 	return true
 }
 
-// classifyResult returns the verdict on a response that should be the operation's result. If the response is
-// successful, the verdict is the verdict on the operation. Otherwise the verdict is about the response, and its
-// reason mentions that the result could not be fetched.
+// classifyResult evaluates result, the response that should contain the operation's result. If result is
+// successful, classifyResult returns the earlier verdict on the operation. Otherwise it returns the verdict on
+// result, with a reason that starts by stating that the operation's result could not be fetched.
 func (w *wait) classifyResult(ctx context.Context, result *conclusion) status.Verdict {
 	v := w.rules.Classify(ctx, *result.observation)
 	if v.Status == status.Success {
@@ -307,8 +307,8 @@ func (c *clock) hold() (release func()) {
 	}
 }
 
-// restart sets another limit for the attempt, which starts now. It returns false if the attempt has timed out or
-// ended, or if c is nil.
+// restart gives the attempt a new time limit, which counts from now. It returns false if the attempt has timed
+// out or ended, or if c is nil.
 func (c *clock) restart(limit time.Duration) bool {
 	if c == nil || !c.timer.Stop() {
 		return false

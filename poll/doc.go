@@ -39,9 +39,9 @@
 // context.DeadlineExceeded) are true. If ctx was canceled, errors.Is(err, poll.Interrupted) is true.
 // [Poller.Events] reports each wait and each attempt as it happens.
 //
-// A [State] is what a later run needs to continue a wait. It can be stored as JSON; to continue in another
-// process, set [Poller.Past]. [Poller.Step] makes only one attempt at a time, for programs that do the waiting
-// themselves, such as a workflow engine.
+// A [State] holds everything that a later run needs to continue a wait. It can be stored as JSON; to continue
+// in another process, set [Poller.Past]. [Poller.Step] makes only one attempt at a time, for programs that do
+// the waiting themselves, such as a workflow engine.
 //
 // A [Group] waits for many Pollers, until all of them or a given number have succeeded. Their requests can
 // share a [Limiter], so that no origin receives more requests than it allows. A [Pacer] is a Limiter for one

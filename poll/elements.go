@@ -29,17 +29,17 @@ type listed struct {
 type listReader struct {
 	each    *expr.Each
 	keys    []*expr.Expr         // expressions whose values form the name; nil means the key of an object member, or not chosen yet
-	wants   func(id string) bool // reports whether the element named id is a target; nil means that all elements are
+	wants   func(id string) bool // reports whether the element named id is a target; nil means that every element is a target
 	isArray bool                 // whether a response has contained an array with elements
 
-	// partial explains why the last response may lack some elements. next is where its last page names a next
-	// page: the path of a member, or the name of a header field. maybe is a weak sign of a further page, such
-	// as ".count is 500". Each of the three is "" if it does not apply.
+	// partial explains why the last response may lack some elements. next is the member path or the header
+	// field in which its last page names a further page. maybe is a weak sign of a further page, such as
+	// ".count is 500". Each of the three is "" if it does not apply.
 	partial, next, maybe string
 }
 
-// read returns the elements in all pages of o, without their names, and the last page. It sets partial, next
-// and maybe. It returns an error if o is truncated, or if some page does not contain the list.
+// read returns the elements in all pages of o, with their ids still empty, and the last page. It sets partial,
+// next and maybe. It returns an error if o is truncated, or if some page does not contain the list.
 func (r *listReader) read(o *status.Observation) (found []listed, last *expr.Doc, err error) {
 	if o.Truncated {
 		return nil, nil, errors.New(o.Gap())
@@ -138,7 +138,7 @@ func valueAt(page *expr.Doc, path string) (v expr.Value) {
 	return v
 }
 
-// readHolder updates partial, next and maybe from the members of h; values that are already set stay. h and
+// readHolder updates partial, next and maybe from the members of h. Values that are already set are kept. h and
 // header belong to page n, counting from 1. held is the number of elements on all pages. isLast is true if page
 // n is the last page.
 func (r *listReader) readHolder(h holder, header http.Header, held, n int, isLast bool) {
@@ -169,7 +169,7 @@ func (h holder) pathOf(member string) string {
 //
 // While the pages of a list are read, an element may move from one page to another. Therefore, equal elements
 // on two pages count once. If two elements with the same name on different pages differ, name returns an error
-// with moved set: the next attempt may succeed.
+// and moved is true, because the next attempt may succeed.
 //
 // If ctx is done, name stops evaluating a key that takes long, and returns an error.
 func (r *listReader) name(ctx context.Context, found []listed) (wanted []listed, moved bool, err error) {

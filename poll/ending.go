@@ -204,7 +204,7 @@ func (w *wait) isUnfinished() bool {
 	return hasStarted && !isReported
 }
 
-// keptAtEnd returns the State to save after the wait has ended with the given ending how and outcome o. A later
+// keptAtEnd returns the State to save after the wait has ended with the ending how and the outcome o. A later
 // run can continue from the State if its Ending is "".
 //
 // The State gets an Ending only if a later run has nothing left to do. After Succeeded or Failed the Ending is

@@ -14,7 +14,7 @@ type EventKind string
 
 // The event kinds.
 const (
-	EventWait    EventKind = "wait"    // the wait before an attempt starts, or becomes longer
+	EventWait    EventKind = "wait"    // the wait before an attempt has started, or has become longer
 	EventStart   EventKind = "start"   // an attempt starts
 	EventMessage EventKind = "message" // a message was evaluated, and the attempt continues
 	EventAttempt EventKind = "attempt" // an attempt has ended, and its response was evaluated
@@ -41,9 +41,9 @@ type Event struct {
 
 	// Wait is the time until the next attempt (EventWait).
 	Wait time.Duration
-	// HeldBy is the reason if an attempt was due but is delayed; a further EventWait reports the delay. It is
-	// "gate" if the origin is closed, because it requested a pause. It is "rate" if the origin's request rate does
-	// not allow another request yet. Otherwise HeldBy is "". Programs that display the wait need HeldBy.
+	// HeldBy explains a further EventWait for an attempt that was due, but has to be delayed. It is "gate" if
+	// the origin requested a pause and is closed. It is "rate" if the origin's request rate does not allow
+	// another request yet. Otherwise HeldBy is "". Programs that display the wait need HeldBy.
 	HeldBy string
 
 	// Observation is the result of the attempt or the message, and Verdict is the verdict on it (EventAttempt,
@@ -65,7 +65,7 @@ type Event struct {
 	// Summary is the result of the group (EventGoal).
 	Summary *Summary
 
-	ofStart bool // the event precedes or follows a start request: the loop waits until the consumer has received it
+	ofStart bool // the event precedes or follows a start request, so the loop waits until the consumer has received the event
 }
 
 // A ClosedOrigin describes an origin that requested a pause.
@@ -147,8 +147,8 @@ type Outcome struct {
 	// Value is free for use by [Poller.Finalize]. Package poll does not set it.
 	Value any
 	// Hints are advice about the whole wait for the user: the hints of the Verdict, hints about the rules, and
-	// notes why no verdict ended the wait. For example, a verdict did not reach its threshold, a rule was never
-	// evaluated, the value of a rule was always unknown, or a different rule would have matched.
+	// notes on why no verdict ended the wait. For example, a verdict did not reach its threshold, a rule was
+	// never evaluated, the value of a rule was always unknown, or a different rule would have matched.
 	Hints []status.Hint
 }
 

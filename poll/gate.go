@@ -55,7 +55,7 @@ type origin struct {
 	room  *semaphore.Weighted
 	line  line
 	waits int       // number of waits whose next attempt goes to this origin
-	opens time.Time // latest time of opening that an EventOrigin has reported
+	opens time.Time // opening time in the latest EventOrigin, plus clockSpread
 }
 
 // originOf returns the origin of w's next attempt. It creates the origin when it is first needed.
@@ -73,16 +73,16 @@ func (l *loop) originOf(w *wait) *origin {
 	return o
 }
 
-// enter waits until an attempt of w may start. On success it returns a function leave, which the caller must
-// call to let other attempts start, and the pace of the attempt's requests. ok is false if ctx is done first,
-// if the origin is closed until after the deadline, or if a [Poller.Step] would have to wait for the limiter. A single
-// wait only waits for its limiter.
+// enter waits until an attempt of w may start. On success it returns leave, which the caller must call to let
+// other attempts start, and pace, which delays the attempt's requests (see newPaced). ok is false if ctx is
+// done first, if the origin is closed until after the deadline, or if a [Poller.Step] would have to wait for
+// the limiter. Outside a [Group], enter waits only for the limiter, and leave does nothing.
 func (l *loop) enter(ctx context.Context, w *wait) (leave func(), pace *paced, ok bool) {
 	if l.single {
 		ok = l.awaitSlot(ctx, w)
 		return func() {}, newPaced(w), ok
 	}
-	o, isOwn := w.origin, w.p.Limiter != nil // if w has its own limiter, w waits for it before it takes up room at the origin
+	o, isOwn := w.origin, w.p.Limiter != nil // a wait with its own limiter waits for that limiter first, so that it does not occupy its origin meanwhile
 	if isOwn && !l.awaitSlot(ctx, w) || o.room.Acquire(ctx, 1) != nil {
 		return nil, nil, false
 	}
@@ -143,9 +143,9 @@ func (l *loop) hold(w *wait, closed string, now time.Time) bool {
 	return true
 }
 
-// work waits for a free worker, and returns a function that frees the worker. Once the attempt is slow, its
-// worker is freed early, as soon as fewer than the maximum number of attempts are slow. The error is the error of
-// ctx.
+// work waits for a free worker, and returns a function that frees the worker. An attempt that has become slow
+// frees its worker early, as soon as the number of slow attempts permits. If ctx is done first, work returns
+// ctx.Err().
 func (g *gate) work(ctx context.Context) (stop func(), err error) {
 	if err := g.workers.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -191,8 +191,8 @@ func newPaced(w *wait) *paced {
 // attempt's own origin.
 //
 // Wait returns a failure if ctx is done, or if origin is closed until after the deadline. It also fails if an
-// HTTP attempt reaches origin for the first time, as by a redirect, and origin is closed for longer than
-// slowAfter. Otherwise the waiting attempt would block the other targets at its own origin.
+// HTTP attempt reaches origin for the first time, for example through a redirect, and origin is closed for
+// longer than slowAfter. Otherwise the waiting attempt would block the other targets at its own origin.
 func (p *paced) Wait(ctx context.Context, origin string) *status.Failure {
 	_, again := p.visited.LoadOrStore(origin, true)
 	if origin == p.w.origin.name && !again {

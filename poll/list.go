@@ -80,8 +80,8 @@ type element struct {
 	changed int         // number of the last complete response that changed the conclusion
 }
 
-// newList returns the list that parent makes attempts for. Its first members are the elements that are already
-// known. atLeast is the group's AtLeast.
+// newList returns the list for which parent makes the attempts. Its initial members are the elements in Known
+// or, if Known is nil, in Past. atLeast is the group's AtLeast.
 func newList(parent *wait, atLeast int) *list {
 	l := &list{Elements: *parent.p.Elements, parent: parent, members: make(map[string]*element)}
 	l.reader = listReader{each: l.Each, keys: l.Keys, wants: l.wants}
@@ -104,10 +104,10 @@ func newList(parent *wait, atLeast int) *list {
 	return l
 }
 
-// listedBefore returns the time since which the earlier runs saw the same set of elements, or zero if that is
-// unknown. The argument listed is that time according to parent.Past. If that run was killed, parent.Past may be
-// older than the elements' own States. If parent.Past does not describe the last list, the result is no later
-// than the end of the last element.
+// listedBefore returns the time since which the earlier runs saw the same set of elements, or zero if that time
+// is unknown. The argument listed is the Listed time in parent.Past. If the earlier run was killed, parent.Past
+// may be older than the elements' own States. If parent.Past does not describe the last list, the result is no
+// later than the end of the last element.
 func (l *list) listedBefore(listed time.Time) (at time.Time) {
 	isOpen := false
 	for _, past := range l.Past {
@@ -234,8 +234,8 @@ func (l *list) whole(ctx context.Context, o status.Observation, problem string) 
 	return v
 }
 
-// note updates the records of the elements in found, the elements of a complete response. It adds elements that
-// are new. It returns the elements by name.
+// note updates the records of the elements in found, the elements of a complete response. It adds new elements
+// to the targets. It returns the elements of found by name.
 func (l *list) note(found []listed) (present map[string]*listed) {
 	l.responses++
 	l.lastComplete = true
@@ -355,9 +355,10 @@ func (l *list) showsAll() bool {
 	return l.lastComplete && l.missing() == 0 && (l.isCounted() || l.reader.partial == "")
 }
 
-// confirms reports whether the next attempt serves only to confirm the list, and whether there is enough time
-// for it before the deadline. The attempt is expected to take as long as the median attempt or the last
-// attempt, whichever is shorter.
+// confirms reports whether the next attempt serves only to confirm the list, and there is enough time for that
+// attempt before the deadline. With Poller.Starting, it ignores the deadline, because a later run can confirm
+// the list. The attempt is expected to take as long as the median attempt or the last attempt, whichever is
+// shorter.
 func (l *list) confirms() bool {
 	end, takes := l.parent.deadline, min(l.parent.median(), l.parent.last.took)
 	wait := max(0, confirmDelay-time.Since(l.parent.Listed))

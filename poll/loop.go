@@ -110,10 +110,10 @@ func (w *wait) plan(now time.Time) {
 	w.Due, w.LastAttempt, w.Previous = w.next(of, now)
 }
 
-// turn runs one attempt of w: it sends w through the gate, runs the probe, reports a rejected request or a quota to
-// the limiter, and acts on the verdict. It calls next, with the loop locked, as soon as another wait may enter the gate: when w has passed the gate, or has
-// given up. It returns false without an attempt, because the wait has ended or because a [Poller.Step] has to
-// return first.
+// turn runs one attempt of w: it sends w through the gate, runs the probe, reports a rejected request or a
+// quota to the limiter, and acts on the verdict. As soon as w has passed the gate, or has given up, turn calls
+// next with the loop locked, so that another wait may enter the gate. It returns false if no attempt was made,
+// because the wait has ended or a [Poller.Step] has to return first.
 func (l *loop) turn(w *wait, next func()) (ok bool) {
 	ctx, cancel := w.context(0)
 	defer cancel()

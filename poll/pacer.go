@@ -33,8 +33,8 @@ type Feedback struct {
 	Refused bool          // whether the server rejected the request because of load
 	Wait    time.Duration // wait that the response requests; 0 if it requests none
 	Reason  string        // human-readable reason why the origin accepts no requests for now
-	// Remaining is the number of further requests that are allowed until the time Reset has passed. It has no
-	// meaning if Reset is 0.
+	// Remaining is the number of further requests that the origin allows before its quota is renewed, which
+	// happens after the duration Reset. Remaining has no meaning if Reset is 0.
 	Remaining int
 	Reset     time.Duration
 }
@@ -99,8 +99,8 @@ func (p *Pacer) Next(name string, had time.Time) (at time.Time, closed string) {
 	return p.began.Add(time.Duration(slot.At-p.began.UnixMicro()) * time.Microsecond), closed
 }
 
-// Done implements [Limiter]. The argument name is the name of the origin. The pause is up to a tenth longer
-// than f.Wait, at random. Done does nothing if f is neither a rejection nor a quota.
+// Done implements [Limiter]. The argument name is the name of the origin. A wait that f requests is extended by
+// a random share of up to a tenth. Done does nothing if f is neither a rejection nor a quota.
 func (p *Pacer) Done(name string, f Feedback) {
 	if !f.Refused && f.Reset <= 0 {
 		return
@@ -117,8 +117,8 @@ func (p *Pacer) Done(name string, f Feedback) {
 	}
 }
 
-// at returns the record of the origin name, updated to the current time, and the current time in microseconds.
-// It creates a missing record, and occasionally removes records of idle origins.
+// at returns the record of the origin called name, updated to the current time, and the current time in
+// microseconds. It creates a missing record, and occasionally removes records of idle origins.
 func (p *Pacer) at(name string) (s *pacedOrigin, now int64) {
 	if p.origins == nil {
 		p.origins, p.began = map[string]*pacedOrigin{}, time.Now()

@@ -25,15 +25,15 @@ const (
 
 // listing holds the contribution of a list to the plan for the next attempt. It is zero for a wait without a list.
 type listing struct {
-	confirmAt time.Time     // time from which an attempt can confirm the list; zero if that is not the purpose of the next attempt
+	confirmAt time.Time     // time from which an attempt can confirm the list; zero if the next attempt has another purpose
 	streak    int           // number of consecutive complete responses after which some element's SUCCESS still had to be confirmed
 	hold      time.Duration // time until the verdicts of all elements have lasted for their threshold
 }
 
 // next returns due, the time of the next attempt. It follows the schedule, or the wait that the server
-// requested if that is longer. If that is too late for the deadline, due is moved forward to leave just enough
-// time for an attempt, and isLast is true. However, due is never before the time that a THROTTLED response
-// allows. previous is the wait that the schedule returned.
+// requested if that is longer. If that would leave too little time before the deadline, due is moved to an
+// earlier time that leaves just enough time for an attempt, and isLast is true. However, due is never before
+// the time that a THROTTLED response allows. previous is the wait that the schedule returned.
 func (w *wait) next(of listing, now time.Time) (due time.Time, isLast bool, previous time.Duration) {
 	wait, previous := max(0, w.Due.Sub(now)), w.Previous
 	if w.Due.IsZero() { // Due is set only if an earlier run planned the attempt
@@ -64,7 +64,8 @@ func (w *wait) next(of listing, now time.Time) (due time.Time, isLast bool, prev
 }
 
 // waitWithoutDeadline returns the wait before the next attempt, not considering the deadline, and the wait that
-// the schedule returned. The wait counts from the end of the last attempt, even if that was in an earlier run.
+// the schedule returned. The wait counts from the end of the last attempt, even if an earlier run made that
+// attempt.
 func (w *wait) waitWithoutDeadline(of listing, now time.Time) (wait, previous time.Duration) {
 	wait, previous = w.scheduledWait(of, now)
 	wait = max(0, wait-w.passed(now))
@@ -146,8 +147,8 @@ func (w *wait) scheduledWait(of listing, now time.Time) (wait, previous time.Dur
 func (w *wait) endedStream() bool { return w.last.observation != nil && w.last.observation.Ended }
 
 // timeToConfirm estimates how long it takes from a first SUCCESS until its threshold is reached, and the list
-// is confirmed. It returns 0 if SUCCESS has already been seen, or if one SUCCESS is enough. Once the estimate
-// exceeds most, it may be too low.
+// is confirmed. It returns 0 if SUCCESS has already been seen, or if one SUCCESS is enough. timeToConfirm stops
+// counting attempts once the estimate reaches the parameter most, so a longer estimate may be too low.
 func (w *wait) timeToConfirm(most time.Duration) (takes time.Duration) {
 	if w.isToConfirm() {
 		return 0

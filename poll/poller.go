@@ -44,10 +44,10 @@ type Poller struct {
 	Throttled backoff.Schedule
 	// RetryAfter is an expression that finds the requested wait in the document of a response, for example
 	// .interval. Its value must be a number of seconds, a string such as "5s", or a date. The next attempt is
-	// made no earlier than that. If the response also has a Retry-After header, the longer wait applies. A
-	// missing or null value requests no wait. Any other value that is not a wait is ignored, and a note reports
-	// it. RetryAfter is not evaluated on truncated documents, or on the messages of a stream. Nil means that
-	// documents request no waits.
+	// made no earlier than the end of the requested wait. If the response also has a Retry-After header, the
+	// longer wait applies. A missing or null value requests no wait. Any other value that is not a wait is
+	// ignored, and a note reports it. RetryAfter is not evaluated on truncated documents, or on the messages of
+	// a stream. Nil means that documents request no waits.
 	RetryAfter *expr.Expr
 	// Limiter spaces out the requests to each origin. Nil means the group's Limiter in a [Group], and no limit
 	// otherwise.

@@ -19,7 +19,7 @@ import (
 // [Report.Next].
 type Probe interface {
 	Check(ctx context.Context, a Attempt) Report
-	// Plan returns what a wait must know before the attempt.
+	// Plan describes the attempt that Check would make.
 	Plan() Plan
 }
 
@@ -39,8 +39,8 @@ type Report struct {
 	Result Probe
 }
 
-// A Plan is what a wait must know about an attempt before it is made. The zero value describes a probe that can
-// be checked any number of times.
+// A Plan describes an attempt to the wait that is going to make the attempt. The zero value describes an
+// attempt that may be repeated any number of times.
 type Plan struct {
 	// Name is the name of the target in events. It must not contain a secret.
 	Name string
@@ -74,7 +74,7 @@ var (
 	ErrDeadline = meaning.ErrDeadline
 )
 
-// A ProbeFunc is a function used as a [Probe]. It can create its result with [Observe].
+// A ProbeFunc is a function used as a [Probe]. [Observe] creates a suitable result.
 type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
 
 // Check calls f.
@@ -97,10 +97,11 @@ func (p failingProbe) Check(context.Context, Attempt) Report {
 	return Report{Observation: status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(p.err), Protocol: meaning.HTTP{}}}
 }
 
-// Wrap returns a Probe that calls the function check in place of p.Check. The argument next of the function is
-// p.Check. The function can prepare the attempt, or change the observation. It also wraps the probes that p
-// returns for later attempts and for the result, so operations are started only once, and a later run can
-// resume them. The Plan is p's. Wrap returns nil if p is nil. If check is nil, no attempt can succeed.
+// Wrap returns a Probe that calls the function check in place of p.Check. The argument next of the function
+// calls p.Check, and returns its Observation. The function can prepare the attempt, or change the observation.
+// It also wraps the probes that p returns for later attempts and for the result, so operations are started only
+// once, and a later run can resume them. The Plan is the Plan of p. Wrap returns nil if p is nil. If check is
+// nil, no attempt can succeed.
 //
 // The function should return the Observation of next, or a modified copy. It may also return a new Observation
 // without a Failure, for example from [Observe]. The new Observation then counts as the last response of next
@@ -178,10 +179,11 @@ func (w wrapped) Check(ctx context.Context, a Attempt) Report {
 	return last
 }
 
-// Observe returns the observation for a [ProbeFunc]: of the document body if err is nil, and of err otherwise.
-// An error means NOT_READY, except that a [Permanent] error means ERROR and a [Throttled] error means
-// THROTTLED. If ctx is done, an error other than a Permanent one means that the attempt was interrupted. The
-// text of err is used in the reason of the verdict, so it must not contain a secret.
+// Observe returns the observation for the result of a [ProbeFunc]. If err is nil, body is the response, and the
+// observation has no failure. Otherwise err is the failure. An error means NOT_READY, except that a [Permanent]
+// error means ERROR and a [Throttled] error means THROTTLED. If ctx is done, an error other than a Permanent
+// one means that the attempt was interrupted. The text of err is used in the reason of the verdict, so it must
+// not contain a secret.
 func Observe(ctx context.Context, body []byte, err error) status.Observation {
 	o := status.Observation{Body: body, Size: int64(len(body))}
 	if err == nil {
@@ -222,8 +224,8 @@ type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
 
-// Throttled marks err as caused by too many requests, so the verdict is THROTTLED. The next attempt is made no
-// earlier than after wait; if wait is 0, only the schedule applies. Throttled(nil, wait) returns nil.
+// Throttled marks err as caused by too many requests, so the verdict is THROTTLED. The next attempt is made
+// after wait at the earliest; if wait is 0, only the schedule applies. Throttled(nil, wait) returns nil.
 func Throttled(err error, wait time.Duration) error {
 	if err == nil {
 		return nil

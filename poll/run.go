@@ -80,7 +80,7 @@ func (w *wait) event(kind EventKind, now time.Time) Event {
 	return e
 }
 
-// all returns w and, if w makes the attempts for a list, the waits of those elements that have not ended.
+// all returns w, followed by the waits of the elements that have not ended if w makes the attempts for a list.
 func (w *wait) all() []*wait {
 	waits := []*wait{w}
 	if w.list != nil {
@@ -89,8 +89,8 @@ func (w *wait) all() []*wait {
 	return waits
 }
 
-// endClosed ends all targets of the wait after the attempt, because the origin is closed until after the deadline.
-// why is the human-readable reason.
+// endClosed marks all targets of w, so that they end after the current attempt, because the origin is closed
+// until after the deadline. why is the human-readable reason.
 func (w *wait) endClosed(why string) {
 	for _, w := range w.all() {
 		w.closedPastDeadline = why
@@ -104,8 +104,8 @@ var (
 	errOver       = fmt.Errorf("%w: the wait is over", Cancelled)
 )
 
-// sleepUntil sleeps until the time at, or until ctx is done if that is earlier. It returns at once if at is not in the
-// future.
+// sleepUntil returns at the given time, or when ctx is done if that happens earlier. If the time is not in the
+// future, it returns at once.
 func sleepUntil(ctx context.Context, at time.Time) {
 	wait := time.Until(at)
 	if wait <= 0 {
@@ -119,8 +119,8 @@ func sleepUntil(ctx context.Context, at time.Time) {
 	}
 }
 
-// isDeadline reports whether the time at is the wait's deadline or later. It returns false for a wait without a
-// deadline.
+// isDeadline reports whether the given time is the wait's deadline or later. It returns false for a wait
+// without a deadline.
 func (w *wait) isDeadline(at time.Time) bool { return !w.deadline.IsZero() && !at.Before(w.deadline) }
 
 // earliest returns the earlier of the times a and b. A zero time is ignored. If both are zero, the result is

@@ -113,9 +113,9 @@ func (l *loop) timeForOthers(w *wait) time.Duration {
 	return others
 }
 
-// lineUpDue moves the waits whose attempts are due to their lines, and ends the waits whose deadline has
-// passed. It returns the time until the next entry of the agenda. ok is false if the agenda is empty or the run
-// is over.
+// lineUpDue handles the agenda's entries whose time has come. It adds a wait to its line if an attempt is due,
+// and ends the wait if its deadline has passed. It returns the time until the next entry. ok is false if the
+// agenda is empty or the run is over.
 func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 	defer l.lock()()
 	for len(l.agenda) > 0 && !l.isOver() {
@@ -166,7 +166,7 @@ func (l *loop) admit(line *line) {
 	}
 }
 
-// next plans w's next attempt when an attempt has ended. It ends the run if the group's goal is now decided.
+// next plans w's next attempt after an attempt has ended. It ends the run if the group's goal is now decided.
 func (l *loop) next(w *wait) {
 	defer l.lock()()
 	l.plan(w)

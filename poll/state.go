@@ -11,9 +11,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A State is what a later run needs to continue a wait. Each event has a copy of the wait's current State. To
-// continue, in the same process or in another, set [Poller.Past] to a State. The zero value is the state of a
-// wait that has not started.
+// A State holds everything that a later run needs to continue a wait. Each event has a copy of the wait's
+// current State. To continue, in the same process or in another, set [Poller.Past] to a State. The zero value
+// is the state of a wait that has not started.
 //
 // The JSON form of a State has durations in nanoseconds, and additional members that only a later run uses.
 //
@@ -22,8 +22,8 @@ import (
 // cannot read it.
 type State struct {
 	// Start is the time at which the wait started. Began is the time at which the operation started, as far as
-	// is known. If the wait starts the operation, Began is the time of the response to the start request, and
-	// zero before that response. Otherwise it is equal to Start.
+	// known. If the wait starts the operation, Began is the time of the response to the start request, and zero
+	// before that response. Otherwise it is equal to Start.
 	Start time.Time `json:"start,omitzero"`
 	Began time.Time `json:"began,omitzero"`
 	// Attempts is the number of attempts made, including a running attempt. Sent is the number of those
@@ -104,8 +104,8 @@ type progress struct {
 	Position json.RawMessage `json:"position,omitempty"`
 }
 
-// A pause is a time without requests, as an origin requested it. From the time At, no request may be sent to Origin
-// for the duration Wait.
+// A pause is a period in which an origin has requested to receive no requests. The period starts at At and
+// lasts for Wait.
 type pause struct {
 	Origin string        `json:"origin"`
 	At     time.Time     `json:"at"`

@@ -58,9 +58,9 @@ const (
 	eventBurst = 2 * time.Second
 )
 
-// evaluateMessage evaluates the message o, and emits an EventMessage unless messages arrive too quickly. The attempt
-// had taken the duration took when the message arrived. evaluateMessage returns true if the attempt has to end: the
-// message decides the wait, or the consumer has ended the iteration.
+// evaluateMessage evaluates the message o, and emits an EventMessage unless messages arrive too quickly. took
+// is the time from the start of the attempt to the arrival of the message. evaluateMessage returns true if the
+// attempt has to end: the message decides the wait, or the consumer has ended the iteration.
 func (w *wait) evaluateMessage(ctx context.Context, o status.Observation, took time.Duration) (enough bool) {
 	if w.classify != nil || w.isDecidedByMessage() { // lists and results are not streams; messages after the deciding one are ignored
 		return w.operation != nil || w.isDecidedByMessage()

@@ -90,8 +90,8 @@ func (w *wait) slim() {
 	w.last.observation = &o
 }
 
-// endSome ends those targets of w for which the function ending returns an Ending other than "". The other
-// targets continue.
+// endSome calls the function ending for each target of w that has not ended. If the result is not "", the
+// target ends with that result.
 func (l *loop) endSome(w *wait, ending func(*wait) Ending) {
 	isEnd := func(w *wait) bool {
 		how := ending(w)
@@ -146,8 +146,8 @@ func (l *loop) prepareList(parent *wait) {
 	l.numberNew(list)
 }
 
-// numberNew numbers the new targets of list, and updates the number of missing targets: those that the list is
-// expected to have, but has not had yet.
+// numberNew numbers the new targets of list, and updates the number of missing targets, which the list is
+// expected to contain but has not contained so far.
 func (l *loop) numberNew(list *list) {
 	missing := list.missing()
 	l.missing += missing - list.countedMissing

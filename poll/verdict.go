@@ -152,7 +152,7 @@ func (w *wait) verdict(ctx context.Context, o *status.Observation) status.Verdic
 }
 
 // count passes c to the coach, and adds the coach's first hints to the verdict. This takes several times as
-// long as the verdict itself. When messages arrive quickly, it is therefore called only for the last message
+// long as the verdict itself. When messages arrive quickly, count is therefore called only for the last message
 // and for messages that may end the wait.
 func (w *wait) count(c *conclusion) {
 	w.stream.uncounted = nil
@@ -226,8 +226,9 @@ func isStreamEnd(c *conclusion) bool {
 }
 
 // isNeutral reports whether c leaves the sequence of equal verdicts as it is: it neither counts nor interrupts.
-// That applies to a line that no rule matches if it follows a line with SUCCESS, and to an outdated response if
-// it follows a SUCCESS or ERROR.
+// An output line that no rule matches is neutral after a line with SUCCESS, if the threshold counts lines. An
+// outdated response is neutral after a SUCCESS or ERROR. Both apply only until that verdict has reached its
+// threshold.
 func (w *wait) isNeutral(c *conclusion) bool {
 	isLine := w.countsLines && c.observation.Message && c.verdict.Rule == ""
 	return c.verdict.Status == status.NotReady && (isLine && w.isToConfirm() || c.isOutdated && w.isUnconfirmed())
@@ -259,10 +260,11 @@ type evidence struct {
 	Dates map[string]time.Time `json:"dates,omitempty"`
 }
 
-// outdated returns the reason if o came from a cache and was created before the start request, or before the
-// response that it has to follow. It returns "" if o counts. To find out, outdated uses the Age header, and
-// compares the Date header with earlier Dates of the same server. It never compares the clocks of different
-// machines. The argument begun is the earliest time at which the server may have created the response.
+// outdated returns the reason why o does not count, or "" if o counts. A response from a cache does not count
+// if it was created before the start request, or before the response that w.Evidence describes. To find out,
+// outdated uses the Age header, and compares the Date header with earlier Dates of the same server. It never
+// compares the clocks of different machines. The argument begun is the earliest time at which the server may
+// have created the response.
 func (w *wait) outdated(o *status.Observation, begun time.Time) string {
 	older := "a cache may have stored the response before an earlier response"
 	isStarting := w.Began.IsZero() // a redirect of the start request may lead to a page that a cache has stored

@@ -29,13 +29,13 @@ type wait struct {
 	others             time.Duration // estimated time for one last attempt of every other wait
 	last               *conclusion   // the last attempt, or the last message of a stream
 	result             Probe         // fetches the result after SUCCESS; nil if the response contains the result
-	list               *list         // the list for which this wait makes the attempts; otherwise nil
-	element            *element      // the element, if this wait is for an element of a list; otherwise nil
+	list               *list         // the list whose attempts this wait makes; nil if this is not the wait of a list
+	element            *element      // the list element that this wait waits for; nil if this is not the wait of an element
 	parent             *wait         // the wait that makes the attempts for the element's list; nil outside a list
 	final              *Outcome      // the Outcome that Finalize returned; nil before Finalize was called
 	stream             streamAttempt
 	hopeless           error  // why no attempt can succeed, or nil
-	closedPastDeadline string // human-readable reason why the origin accepts no request before the deadline; "" if it does
+	closedPastDeadline string // human-readable reason why the origin accepts no request before the deadline; "" if the origin may accept one
 
 	index   int     // index in loop.waits
 	origin  *origin // origin of the next attempt

@@ -1,6 +1,6 @@
 // Package fleet makes several processes that poll the same origins share one limit. The limit consists of the
-// request rate, and the pauses that a server asks for. It is kept in a store: a directory on one machine, or a
-// Redis server.
+// request rate, and the pauses that a server asks for. The limit is kept in a store: a directory on one
+// machine, or a Redis server.
 //
 //	shared, err := fleet.Open("rediss://cache:6379", fleet.Options{PerSecond: 20, Known: true})
 //	if err != nil { ... }
@@ -94,8 +94,8 @@ var _ poll.Limiter = (*Fleet)(nil)
 // connection, or unix:///PATH. A URL may contain USER:PASSWORD@ before HOST. The number of the database is the
 // path of the URL, or ?db=NUMBER after unix:///PATH.
 //
-// Open does not connect to a server. It returns an error, which does not contain the password, if where is not
-// valid.
+// Open does not connect to a server. If the argument where is not valid, Open returns an error that does not
+// contain the password.
 func Open(where string, o Options) (*Fleet, error) {
 	s, shown, err := openStore(where, nil)
 	if err != nil {
@@ -104,8 +104,8 @@ func Open(where string, o Options) (*Fleet, error) {
 	return newFleet(s, shown, o), nil
 }
 
-// openStore returns the store that where names, and a form of where without the password. If where is a URL,
-// the error contains no part of it, because any part may be the password.
+// openStore returns the store that the argument where names, and a form of that name without the password. If
+// the argument is a URL, the error contains no part of the URL, because any part may be the password.
 func openStore(where string, config *tls.Config) (s store, shown string, err error) {
 	scheme, _, isURL := strings.Cut(where, "://")
 	_, missing := os.Stat(where)
@@ -138,8 +138,8 @@ func newFleet(s store, where string, o Options) *Fleet {
 // Close closes the connections to the store. Waits that still use the Fleet continue alone.
 func (f *Fleet) Close() { f.store.close() }
 
-// key returns the name of a record of the given kind. It contains a keyed hash, so that a reader of the store
-// who does not have the Secret cannot find out the text.
+// key returns the name of the record of the given kind for text. The name contains a keyed hash of text, so
+// that a reader of the store who does not have the Secret cannot find out text.
 func (f *Fleet) key(kind, text string) string {
 	h := hmac.New(sha256.New, f.o.Secret)
 	fmt.Fprintf(h, "pollcli/poll 2 %s\x00%s", kind, text)
@@ -150,7 +150,7 @@ func (f *Fleet) key(kind, text string) string {
 type store interface {
 	// change replaces the record under key by the result of the function step. The arguments of step are the
 	// current record, "" if there is none, and the current time of the store in microseconds. If step returns
-	// the same text, nothing is written. change may call step several times. None of its operations takes
+	// the current record, nothing is written. change may call step several times. None of its operations takes
 	// longer than timeout.
 	change(timeout time.Duration, key string, step func(text string, at int64) string) error
 	close()

@@ -22,13 +22,14 @@ const (
 	startShare = 0.25
 )
 
-// A limit is the record of an origin that the processes share.
+// A limit is the record that the processes share, about one origin or about several origins with a common
+// limit.
 type limit struct {
 	pace.Record
 	processes
 }
 
-// An origin is what this process knows about one origin. The times of its slots (times to send one request) are
+// An origin is this process's own record of one origin. The times of its slots (times to send one request) are
 // on this process's clock, not on the store's clock.
 type origin struct {
 	key  string
@@ -89,7 +90,7 @@ func (f *Fleet) Done(name string, result poll.Feedback) {
 	}
 }
 
-// origin returns the origin with this name. It creates a missing origin, and occasionally removes origins that
+// origin returns the origin called name. It creates a missing origin, and occasionally removes origins that
 // have not been used for a long time.
 func (f *Fleet) origin(name string) *origin {
 	f.mu.Lock()
@@ -106,8 +107,8 @@ func (f *Fleet) origin(name string) *origin {
 	return o
 }
 
-// limitOf returns a string that identifies the limit of the origin with this name. Origins that share a limit
-// have the same string.
+// limitOf returns a string that identifies the limit of the origin called name. Origins that share a limit have
+// the same string.
 func (f *Fleet) limitOf(name string) string {
 	if f.o.Name != "" {
 		return "name " + f.o.Name
@@ -122,8 +123,8 @@ func (f *Fleet) limitOf(name string) string {
 	return text
 }
 
-// change updates the shared limit to the current time, and then applies step to it. It returns false if the
-// store cannot be used.
+// change updates the shared limit to the current time, and then calls step with the limit. It returns false if
+// the store cannot be used.
 func (o *origin) change(f *Fleet, step func(l *limit, now int64)) (shared bool) {
 	var next limit
 	shared = f.change(o.key, func(l *limit, now int64) {
@@ -184,8 +185,8 @@ type processes struct {
 // window is the length of a counting window in microseconds. Each process counts itself once per window.
 const window = 30_000_000
 
-// count counts this process in the window that contains the time now. last is the window in which this process
-// was last counted.
+// count counts this process in the window that contains the time now. last is the number of the window that
+// last counted this process.
 func (p *processes) count(now, last int64) {
 	if w := now / window; w != p.Window {
 		if p.Before = p.Here; w != p.Window+1 {

@@ -17,7 +17,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// openServer returns the Redis server at the URL where, and the URL without its password. It does not connect.
+// openServer returns the Redis server whose URL is the argument where, and the URL without its password. It
+// does not connect.
 func openServer(scheme, where string, config *tls.Config) (s store, shown string, err error) {
 	u, err := url.Parse(where)
 	if err != nil {
@@ -73,9 +74,10 @@ func (s *server) change(timeout time.Duration, key string, step func(text string
 // attempts together take about two seconds.
 const tries = 40
 
-// A swapFunc atomically replaces the record under key by next, if the current record is equal to old. It then
-// returns swapped set to true. Otherwise now is the current record. The empty string stands for a missing
-// record; if next is empty, the record is only read. at is the current time of the store in microseconds.
+// A swapFunc atomically replaces the record under key by next, if the current record is equal to old. swapped
+// is then true. Otherwise swapped is false, and now is the current record. The empty string stands for a
+// missing record; if next is empty, the record is only read. at is the current time of the store in
+// microseconds.
 type swapFunc func(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error)
 
 // change implements [store.change]. If another process changes the record between reading and writing, it tries
@@ -118,8 +120,8 @@ func (s *server) swap(ctx context.Context, key, old, next string) (now string, a
 	return now, at, swapped, plain(err)
 }
 
-// connect returns a connection from the pool, or the error of ctx if that takes too long. A connection that is
-// established later goes back to the pool.
+// connect returns a connection from the pool. If ctx is done first, connect returns ctx.Err(), and a connection
+// that is established later goes back to the pool.
 func (s *server) connect(ctx context.Context) (redis.Conn, error) {
 	connected := make(chan redis.Conn, 1)
 	go func() { connected <- s.pool.Get() }()

@@ -23,7 +23,7 @@ type Coach struct {
 	hints     []status.Hint // hints about the last response, or about the elements of the last list
 	passed    []status.Hint // hints about messages of a stream, which later responses do not replace
 	told      []status.Hint // hints that FirstHints has already returned
-	explained int           // number of rule results that have been explained by hints since the last response began
+	explained int           // number of rule results about the last response that hints have explained
 	isOver    bool          // the next call of Add is about a new response
 	wasGood   bool          // the last response was successful
 	hasPages  bool          // a list was incomplete, because one of its pages could not be read
@@ -42,7 +42,7 @@ type ruleCount struct {
 
 const (
 	maxExplained = 100 // largest number of rule results per response that are explained by hints, because explaining takes long
-	fewMessages  = 5   // smallest number of messages of a stream, before hints explain that they are not JSON
+	fewMessages  = 5   // number of stream messages that a rule must be evaluated on before a hint may explain that they are not JSON
 	maxTold      = 10  // largest number of hints during a wait, because a document with different members each time leads to ever new hints
 )
 
@@ -103,8 +103,8 @@ func (t *Coach) count(a status.Result) *ruleCount {
 	return c
 }
 
-// explain adds hints about a, the result of a rule that does not match the response o. c is the record of that rule.
-// If the rule was not evaluated on o, the hints only come from the rule's expression.
+// explain adds hints about a, the result of a rule that does not match the response o. c is the record of that
+// rule. If the rule was not evaluated on o, the hints come from the rule's expression alone.
 func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
 	why := a.Explain()
 	missing := cmp.Or(missed(a, o), acceptHint(a, o))

@@ -70,9 +70,10 @@ func withoutRule(o *status.Observation, v *status.Verdict) (hints []status.Hint)
 // contradictions returns a note if the response o contradicts met, the result of a condition for SUCCESS that has
 // matched. An example is ".state is "failed", and .done is true anyway".
 //
-// A failed state contradicts every condition. An open state contradicts a condition that no value in the document
-// makes true. If the state is done, or is a word without a known meaning, an error in the document contradicts the
-// condition. A contradiction is ignored if the condition names it, or if its member is in a list.
+// A failed state contradicts every condition. An open state contradicts a condition that no value in the
+// document makes true. If the state is done, or is a word without a known meaning, an error in the document
+// contradicts the condition. A contradiction is ignored if the condition mentions the member (or, for a failed
+// state, the word), or if the member is in a list.
 func contradictions(o *status.Observation, met status.Result) []status.Hint {
 	if !o.Good() || o.Within != nil || o.Kind == status.KindTCP {
 		return nil

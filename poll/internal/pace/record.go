@@ -99,8 +99,8 @@ func (r Rules) bound(rate float64) float64 { return min(max(rate, least), r.Most
 // with an invalid slot must take another slot.
 func (l *Record) Void(now int64) { l.Next, l.Epoch = now, now }
 
-// Rate returns the rate at the time at, in slots per second. The rate is Base at the time Since. From there it
-// doubles each second up to Peak, and grows slowly above Peak. It never exceeds r.Most.
+// Rate returns the rate at the given time, in slots per second. The rate is Base at the time Since. From there
+// it doubles each second up to Peak, and grows slowly above Peak. It never exceeds r.Most.
 func (l *Record) Rate(r Rules, at int64) float64 {
 	age := max(0, float64(at-l.Since)/second)
 	rate := l.Base * math.Exp2(min(age, 60))
@@ -147,10 +147,10 @@ func (l *Record) Refused(r Rules, now, sent, wait int64) {
 	}
 }
 
-// cut reduces the rate to half of the actual rate of the requests since the last cut or pause. Peak becomes a
-// little less than that actual rate. However, if the actual rate was at most half of the allowed rate, it does
-// not show the limit of the origin, so Peak becomes the allowed rate before the cut. cut also makes all slots
-// invalid.
+// cut reduces the rate to half of the actual rate, at which requests were sent since the last cut or pause.
+// Peak becomes a little less than the actual rate. However, an actual rate of at most half the allowed rate
+// does not show the limit of the origin: Peak then becomes the rate that was allowed before the cut. cut also
+// makes all slots invalid.
 func (l *Record) cut(r Rules, now int64) {
 	seconds := max(1, float64(now-l.Since)/second)
 	rate := l.Rate(r, now)
@@ -179,8 +179,8 @@ func (l *Record) close(now, until int64) {
 }
 
 // Remaining records, at the time now, that the origin allows n more requests in the next reset microseconds. It
-// spreads these requests evenly over that time. If n is 0 or negative, Remaining closes the origin until the
-// time is over.
+// spreads these requests evenly over that time. If n is 0 or negative, Remaining closes the origin for that
+// time.
 func (l *Record) Remaining(r Rules, now int64, n int, reset int64) {
 	reset = max(1, min(reset, r.Farthest))
 	l.Reset = now + reset
@@ -204,8 +204,8 @@ type Result struct {
 // A Slot is the permission to send one request at the time At. Use Holds to check whether it is still valid.
 type Slot struct{ At, Epoch int64 }
 
-// A Given holds slots that were given to requests that have not been sent yet. The key is the time that the
-// limiter returned for the slot.
+// A Given holds slots that were taken for requests, but not used yet. The key is the time that the limiter
+// returned for the slot.
 type Given map[int64]Slot
 
 // Again returns the slot that g holds under the time had, and true, if that slot is still valid. Otherwise it
@@ -217,9 +217,9 @@ func (g Given) Again(l *Record, r Rules, now, had int64) (s Slot, same bool) {
 	return Slot{l.Take(r, now), l.Epoch}, false
 }
 
-// Keep stores the slot s under the time told, which the limiter returns to its caller. If told is not after
-// now, the request is sent at once, so Keep removes the slot instead. Keep also removes slots that nobody used,
-// a minute after their time.
+// Keep stores the slot s under the key told, the time that the limiter returns to its caller. If that time is
+// not after now, the request is sent at once, so Keep removes the slot instead. Keep also removes slots that
+// are still unused a minute after their time.
 func (g Given) Keep(now, told int64, s Slot) {
 	if delete(g, told); told > now {
 		maps.DeleteFunc(g, func(other int64, _ Slot) bool { return other < now-60*second })

@@ -30,9 +30,10 @@ const maxSkew = 24 * time.Hour
 // but names no wait (GitHub's documentation, "Rate limits for the REST API").
 const secondaryLimitWait = time.Minute
 
-// Read reads the server's limits from the response in o, which was received at the time now. It sets the fields RetryAfter,
-// Quota and Hints of o, and the fields Exhausted, ShouldRetry, Date and Age of h. The RetryAfter is the first wait that
-// Read finds in this list. If a field occurs several times, the longest wait counts.
+// Read reads the server's limits from the response in o, which was received at the time now. It sets the fields
+// RetryAfter, Quota and Hints of o, and the fields Exhausted, ShouldRetry, Date and Age of h. The RetryAfter
+// comes from the first entry of this list that requests a wait. If a field occurs several times, the longest
+// wait counts.
 //
 //  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds)
 //  2. Retry-After (RFC 9110 section 10.2.3)
@@ -77,9 +78,9 @@ type reader struct {
 	received time.Time
 }
 
-// wait is like parseWait, but a date counts from the time at which the server sent the response, by the server's
-// clock. That time is Date plus, in a response from a cache, Age (RFC 9111 section 5.1). If Date is missing or
-// implausible, wait uses the time at which the response was received.
+// wait parses value as parseWait does. It measures the wait until a date by the server's clock, from the time
+// when the server sent the response. That time is Date plus, in a response from a cache, Age (RFC 9111 section
+// 5.1). If Date is missing or implausible, the time when the response was received takes its place.
 func (r *reader) wait(value string, unit time.Duration) (wait time.Duration, ok bool) {
 	date := r.Date.Add(r.Age)
 	if date.Sub(r.received).Abs() > maxSkew { // also true without a Date, because r.Date is then the zero time
@@ -101,8 +102,8 @@ func (r *reader) value(name string) (value string, sent bool) {
 	return strings.TrimSpace(strings.Join(values, ", ")), len(values) > 0
 }
 
-// shouldRetry returns the value of Stripe-Should-Retry or, failing that, of X-Should-Retry. It returns nil if neither
-// field is "true" or "false".
+// shouldRetry returns the value of Stripe-Should-Retry or, failing that, of X-Should-Retry. A value other than
+// "true" and "false" is ignored, and adds a note. If no value is left, shouldRetry returns nil.
 func (r *reader) shouldRetry() *bool {
 	for _, name := range []string{"Stripe-Should-Retry", "X-Should-Retry"} {
 		switch value, sent := r.value(name); {
@@ -156,8 +157,8 @@ func Parse(text string, now time.Time) (wait time.Duration, ok bool) {
 	return max(wait, 0), ok || wait < 0
 }
 
-// parseWait parses value, a wait that starts at the time now. value is a number of units, or a date as in RFC 9110
-// section 5.6.7 or RFC 3339.
+// parseWait parses value, a wait that starts at the time now. value is a number in the given unit, or a date as
+// in RFC 9110 section 5.6.7 or RFC 3339.
 //
 // A number that exceeds longestWait is probably a time, counted from 1970. It is read as a time if that time is less than
 // ten years before and at most one year after now. Any other large number means longestWait, because the server wants the
@@ -233,9 +234,9 @@ func (r *reader) rateLimit() *status.RetryAfter {
 	return wait
 }
 
-// left records a limit: n requests are left until the duration reset has passed. If there are several limits, Quota
-// becomes the limit with the lowest request rate. If reset is 0 or less, the time of the reset is unknown, and left
-// sets only Exhausted.
+// left records a limit: n requests may still be sent before the limit is reset, after the duration reset. If
+// there are several limits, Quota becomes the limit with the lowest request rate. If reset is 0 or less, the
+// time of the reset is unknown, and left sets only Exhausted.
 func (r *reader) left(n float64, reset time.Duration) {
 	r.Exhausted = r.Exhausted || n == 0
 	if reset <= 0 {
@@ -250,8 +251,8 @@ func (r *reader) left(n float64, reset time.Duration) {
 // perSecond returns the number of requests per second that uses up q exactly at its reset.
 func perSecond(q *status.Quota) float64 { return float64(q.Remaining) / q.Reset.Seconds() }
 
-// rateLimitReset reads two older header fields. Their names are prefix with "Remaining" and prefix with "Reset".
-// Reset holds seconds or a time. If Remaining is 0, or missing from a 429, rateLimitReset returns the wait until the
+// rateLimitReset reads two older header fields. Their names are prefix+"Remaining" and prefix+"Reset". Reset
+// holds seconds or a time. If Remaining is 0, or missing from a 429, rateLimitReset returns the wait until the
 // reset. In any other case it returns nil.
 func (r *reader) rateLimitReset(prefix string) *status.RetryAfter {
 	value, sent := r.value(prefix + "Remaining")
@@ -299,7 +300,7 @@ func (r *reader) rateLimitField() (wait *status.RetryAfter) {
 // A limit is one of the limits in the header field RateLimit.
 type limit struct {
 	remaining int64 // number of requests that are left; -1 if the field does not name it
-	reset     int64 // seconds until the reset, at most a year; -1 if the field does not name them
+	reset     int64 // seconds until the reset; -1 if the field does not name them, or names more than a year
 }
 
 // parseLimits parses values, the values of the header field RateLimit. In the current draft, each member of the field

@@ -49,7 +49,7 @@ func (c *cookies) keep(from location, values []string) {
 	c.jars[key].SetCookies(from.url, resp.Cookies())
 }
 
-// of returns the stored cookies that apply to the location at, or nil.
+// of returns the stored cookies that apply to the given location. It returns nil if there are none.
 func (c *cookies) of(at location) []*http.Cookie {
 	if len(c.jars) == 0 {
 		return nil
@@ -60,8 +60,8 @@ func (c *cookies) of(at location) []*http.Cookie {
 	return nil
 }
 
-// set adds cookies to req: the stored cookies that apply to the location to. A stored cookie replaces the user's
-// cookie with the same name.
+// set adds to req the stored cookies that apply to the request's location, the argument to. A stored cookie
+// replaces the user's cookie with the same name.
 func (c *cookies) set(req *http.Request, to location) {
 	kept := c.of(to)
 	if len(kept) == 0 {
@@ -70,14 +70,14 @@ func (c *cookies) set(req *http.Request, to location) {
 	given := slices.DeleteFunc(req.Cookies(), func(g *http.Cookie) bool {
 		return slices.ContainsFunc(kept, func(k *http.Cookie) bool { return k.Name == g.Name })
 	})
-	delete(req.Header, "Cookie") // AddCookie would change the slice in place, but it belongs to the user
+	delete(req.Header, "Cookie") // AddCookie would change the field's slice in place, but the slice belongs to the user
 	for _, cookie := range append(given, kept...) {
 		req.AddCookie(cookie)
 	}
 }
 
-// save returns the stored cookies that apply to the location at, as Set-Cookie values for a later run. A cookie that
-// would exceed a total of maxSetCookie bytes is left out.
+// save returns the stored cookies that apply to the given location, as Set-Cookie values for a later run. A
+// cookie that would exceed a total of maxSetCookie bytes is left out.
 func (c *cookies) save(at location) (values []string) {
 	size := 0
 	for _, cookie := range c.of(at) {

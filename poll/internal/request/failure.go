@@ -143,10 +143,10 @@ var knownErrors = [...]struct {
 
 const notTLS = "the server does not speak TLS on this port: for plain HTTP, write http://"
 
-// failureOf returns the failure for err, without the field Err. If err joins the errors of several addresses, the error
-// with the smallest weight, as the function weight returns it, decides. If that weight is 0 and other addresses have
-// failed, too, the reason names the address of the deciding error. text must return the message of an error without
-// secrets.
+// failureOf returns the failure for err, without the field Err. If err joins the errors of several addresses,
+// the error with the smallest weight (see the function weight) determines the failure. If that weight is 0 and
+// other addresses have failed, too, the reason names the address of the determining error. text must return the
+// message of an error without secrets.
 func failureOf(err error, text func(error) string) *status.Failure {
 	all := joinedErrors(err)
 	decisive := slices.MinFunc(all, func(a, b error) int { return weight(a) - weight(b) })

@@ -29,7 +29,7 @@ func parseFollow(s string, opts ...expr.Option) (reference, error) {
 type link struct {
 	to      location
 	monitor meaning.Monitor
-	source  string // for notes: the header field or "its document", which named the location
+	source  string // for notes: where the response names the location, which is a header field, "its document" or "its provisioningState"
 }
 
 // findLink returns the link in a, a response to the first request, where r is the parsed Follow. Without a link, the
@@ -58,9 +58,13 @@ func (r reference) findLink(ctx context.Context, c *client, a *response) (link, 
 //   - Content-Location (FHIR's Bulk Data export), in a 202 to the user's request only: in other responses the field
 //     identifies the response itself (RFC 9110 section 8.7)
 //
-// kind is the kind of URL that returned a. After a response from the given URL, which has the kind MonitorGiven,
-// every field counts. A followed URL can only be replaced by the field that had named it. problem explains why a
-// field was ignored; it is nil if no field was ignored.
+// kind is the kind of the URL that returned a. If the user gave that URL (MonitorGiven), every field counts.
+// Otherwise a field counts only if it has the same kind as the field that named the URL: Azure-AsyncOperation
+// and Operation-Location can replace each other, and Location can replace Location. After a URL of any other
+// kind, no field counts.
+//
+// problem explains why an earlier field in the list was ignored; it is nil if no field was ignored. If a is not
+// successful, or has no usable field, the link is zero.
 func (c *client) headerLink(a *response, kind meaning.Monitor) (l link, problem error) {
 	if kind == meaning.MonitorCreated {
 		kind = meaning.MonitorLocation
@@ -225,8 +229,8 @@ func (r reference) sample() string { return strings.Join(r.texts, "0") }
 // A reader evaluates x for use in a URL. It returns an error if the result is not usable in a URL.
 type reader func(x *expr.Expr, env *expr.Env) (string, error)
 
-// resolve returns the location that r builds from a response. from is the location that returned the response, env is
-// the environment with the response, and read evaluates the expressions.
+// resolve returns the location that r builds from a response. from is the location that returned the response,
+// env is the environment that contains the response, and read evaluates the expressions.
 func (r reference) resolve(c *client, from location, env *expr.Env, read reader) (location, error) {
 	text, err := r.fill(from.url, env, read)
 	if err != nil {
@@ -242,9 +246,10 @@ func (r reference) resolve(c *client, from location, env *expr.Env, read reader)
 	return location{}, fmt.Errorf("the value of %s %w", r.source, err)
 }
 
-// fill returns the URL of r with the values of its expressions. Each value is escaped for its position, so that it
-// cannot change other parts of the URL. If r is only a query, its parameters replace the parameters of from with the
-// same names.
+// fill returns the URL of r with the values of its expressions. Each value is escaped for its position, so that
+// it cannot change other parts of the URL. If r is only a query, its parameters replace the parameters of from
+// with the same names. fill returns an error if read rejects a value, or if the values add a segment "." or
+// ".." to the path.
 func (r reference) fill(from *url.URL, env *expr.Env, read reader) (string, error) {
 	if r.texts == nil {
 		return read(r.values[0], env)
@@ -266,8 +271,10 @@ func (r reference) fill(from *url.URL, env *expr.Env, read reader) (string, erro
 	return built, nil
 }
 
-// escape escapes text for use in a URL directly after the string before. Slashes in a path are kept, because names
-// such as operations/7 contain slashes. Leading slashes are removed, because they could turn text into a host.
+// escape escapes text, the next part of a URL that so far consists of before. If before is "", escape returns
+// text unchanged. In the path, escape removes leading slashes, because they could turn text into a host. It
+// keeps other slashes in the path, because names such as operations/7 contain them. In the host, the query and
+// the fragment it escapes all slashes.
 func escape(text, before string) string {
 	_, rest, absolute := strings.Cut(before, "://")
 	switch {
@@ -288,8 +295,8 @@ func hasDots(u string) bool {
 	return strings.Contains(path, "/./") || strings.Contains(path, "/../")
 }
 
-// withParameters returns query with the parameters in some added. A parameter in some replaces all parameters with
-// the same name in query.
+// withParameters returns the query string query, followed by the parameters in the query string some. It leaves
+// out those parameters of query whose names also occur in some.
 func withParameters(query, some string) string {
 	names, _ := url.ParseQuery(some)
 	var pairs []string
@@ -306,8 +313,8 @@ func withParameters(query, some string) string {
 // has it.
 func readText(x *expr.Expr, env *expr.Env) (string, error) { return TextOf(x, x.Eval(env).Value()) }
 
-// TextOf returns the text of got, the value of the expression x, for use in a URL. got must be a number or a string
-// other than "". For any other value, TextOf returns an error that explains the problem.
+// TextOf returns got, the value of the expression x, as a string for use in a URL. got must be a number or a
+// string other than "". For any other value, TextOf returns an error that explains the problem.
 func TextOf(x *expr.Expr, got expr.Value) (string, error) {
 	switch got.Type {
 	case "string", "number":

@@ -85,8 +85,9 @@ func confirm(kept, a *response) *response {
 	return &o
 }
 
-// conditionsOn returns the header fields that make the next request conditional, for a response with this header. There
-// are none if the response has neither an ETag nor a Last-Modified, or if it was modified too recently (see minAge).
+// conditionsOn returns the header fields that make the next request conditional, for a response with this
+// header. The result is empty if the header has neither an ETag nor a valid Last-Modified, or if Last-Modified
+// is too recent (see minAge).
 func conditionsOn(header http.Header) http.Header {
 	conditions := http.Header{}
 	if etag := header.Get("ETag"); etag != "" {

@@ -1,6 +1,6 @@
 // Package stream splits the output of a server or a program into messages: lines, JSON documents or server-sent
 // events. It passes on each message as soon as the message is complete. If the stream ends in the middle of a
-// message, that message is dropped. Only an incomplete last line can be passed on, by calling [Lines.End].
+// message, that message is dropped, except that [Lines.End] passes on an incomplete last line.
 package stream
 
 import "bytes"
@@ -92,8 +92,9 @@ func NewLines(limit int64, receive Receiver) *Lines {
 // rest of p and returns true.
 func (l *Lines) Write(p []byte) (enough bool) { return l.write(p, l.line) }
 
-// End must be called at the end of the stream. It passes a last line without a line ending to the Receiver, and then the
-// lines of an incomplete document, until the Receiver returns true. It returns true in that case.
+// End must be called at the end of the stream. It passes a last line without a line ending to the Receiver, and
+// then the lines of an incomplete document, until the Receiver returns true. End reports whether the Receiver
+// has returned true.
 func (l *Lines) End() (enough bool) {
 	return l.held.size > 0 && l.Write([]byte("\n")) || l.flush()
 }
@@ -128,8 +129,9 @@ func (l *Lines) line(line []byte, size int64) (enough bool) {
 	return size > 0 && l.receive(Message{Data: line, Size: size, Part: l.broken && is(" \t")})
 }
 
-// flush passes the lines of the current document to the Receiver as separate messages whose field Part is true. It is
-// called for a document that is incomplete or too long. Outside of a document, it does nothing.
+// flush passes the lines of the current document to the Receiver as separate messages whose field Part is true.
+// It is called for a document that is incomplete or too long. Outside of a document, it does nothing. flush
+// returns true as soon as the Receiver returns true.
 func (l *Lines) flush() (enough bool) {
 	for line := range bytes.SplitSeq(l.document, []byte("\n")) {
 		l.broken = l.broken || len(line) > 0
