@@ -14,8 +14,8 @@
 // The zero values of strategies are ready for use. Exponential{} waits 100 ms, 200 ms, 400 ms and so on. [Waits]
 // returns the waits of a schedule.
 //
-// Package learn has a schedule that is learned from past runs, and package simulate simulates the load of many
-// clients on one service.
+// Package learn learns a schedule from past runs, and package simulate simulates the load of many clients on one
+// service.
 //
 // Waits are computed in float64, and limited to the range of a [time.Duration]: no parameters lead to a negative
 // wait or an overflow.
@@ -48,15 +48,14 @@ type Step struct {
 	// Previous is the wait before the last attempt. It is 0 before the first wait.
 	Previous time.Duration
 	// Refusals is the number of attempts so far that the server rejected because of load (THROTTLED) without
-	// requesting a specific wait. Each of these doubles a constant wait, such as a [Fixed] wait, for all later
-	// steps.
+	// requesting a specific wait. Each refusal doubles a constant wait, such as a [Fixed] wait, for all later steps.
 	Refusals int
 	// Longest is the limit of the outermost [Cap] around the schedule. Cap sets it. 0 means that there is no Cap.
 	Longest time.Duration
 }
 
-// slowed returns a constant wait, doubled for each refusal. The result does not exceed s.Longest or, without a
-// Cap, the limit that slowest returns.
+// slowed returns the constant wait, doubled for each of s.Refusals. The result does not exceed s.Longest or, without
+// a Cap, the result of slowest, but is never shorter than wait.
 func (s Step) slowed(wait time.Duration) time.Duration {
 	doubled := words.Nanoseconds(math.Ldexp(float64(wait), s.Refusals))
 	return max(wait, min(doubled, cmp.Or(s.Longest, slowest(wait))))
@@ -139,7 +138,7 @@ func Max(a, b Schedule) Schedule {
 // and d, but is never shorter than v, because a throttled client must not be faster than a client that was merely
 // early. The limit of s comes from a [Cap], which may be inside [Full], [Equal] or [Max].
 //
-// The Refusals of the [Step] must not include that response.
+// The Refusals of the [Step] must not count the THROTTLED response itself.
 //
 //	s                        v        Throttled(s)
 //	nil                      100ms    100ms to 200ms

@@ -128,8 +128,8 @@ type Decorrelated struct {
 	Base time.Duration
 }
 
-// Wait returns a random duration between Base and 3 * Previous. If Previous is shorter than Base, Base takes its
-// place.
+// Wait returns a random duration between Base and 3 * Previous. If Previous is shorter than Base, the upper limit is
+// 3 * Base.
 func (d Decorrelated) Wait(s Step, r *rand.Rand) time.Duration {
 	base := baseOr(d.Base)
 	return between(words.Nanoseconds(base), words.Nanoseconds(3*max(base, float64(s.Previous))), r)

@@ -21,18 +21,18 @@ const (
 // An expert forecasts the duration of the next run from the past runs. Experts differ in how fast they forget old
 // runs, and in the width of their kernels.
 type expert struct {
-	halfLife float64 // in runs: a run weighs half as much as a run that is newer by this number
+	halfLife float64 // the number of runs after which the weight of a run is halved
 	width    float64 // the width of the kernels, relative to the usual width
 	weight   float64 // the weight of this expert; the weights of all experts add up to 1
 	forecast forecast
 }
 
-// experts holds the past runs and all experts. Each expert predicts the duration of the next run with other settings;
-// their weighted sum is the forecast.
+// experts holds the past runs and all experts. Each expert predicts the duration of the next run with different
+// settings. The forecast is the weighted sum of the predictions.
 type experts struct {
 	logs   []float64 // the logarithms of the durations in seconds, oldest first
 	all    []expert
-	streak float64 // the probability that the experts gave to the latest runs in a row that had ended by their first attempts
+	streak float64 // the probability that the experts gave to the latest uninterrupted series of runs that ended by their first attempts; 1 without such a series
 }
 
 // newExperts returns eight experts with equal weights, and no past runs.
@@ -170,7 +170,7 @@ func quantile(sorted []float64, p float64) float64 {
 	return a + (at-float64(i))*(b-a)
 }
 
-// forecast returns the mixture of the forecasts of all experts according to their weights.
+// forecast returns the mixture of the forecasts of all experts, weighted by the experts' weights.
 func (e *experts) forecast() forecast {
 	f := forecast{broad: e.all[0].forecast.broad, median: e.all[0].forecast.median}
 	for _, x := range e.all {

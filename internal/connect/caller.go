@@ -10,9 +10,9 @@ type Caller struct {
 	// process must belong to one run. If ReapOrphans is false, only processes in the process groups of attempts are
 	// reaped. On Windows, ReapOrphans has no effect.
 	ReapOrphans bool
-	// Hurry shortens the Grace of an attempt that is being stopped, for example after a second Ctrl-C. Each value in
-	// the channel sends SIGTERM again, and closing the channel sends SIGKILL. If Hurry is nil, the Grace is never
-	// shortened.
+	// Hurry shortens the grace period of an attempt that is being stopped, for example after a second Ctrl-C. For
+	// each value in the channel, SIGTERM is sent again. When the channel is closed, SIGKILL is sent. If Hurry is nil,
+	// the grace period is never shortened.
 	Hurry <-chan struct{}
 }
 

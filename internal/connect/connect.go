@@ -1,6 +1,6 @@
 // Package connect opens the connections of requests: with certificates, through a proxy, or to a given socket or
-// address. It also identifies pages, hosts and this machine, reads .netrc files, and passes on settings of the
-// program that runs a wait.
+// address. It also identifies pages, hosts and this machine, reads .netrc files, and carries the settings of the
+// calling program in a context.
 package connect
 
 import (
@@ -40,9 +40,10 @@ type Options struct {
 	// Routes redirects connections. A key is the "host:port" of a URL in lower case, and its values are the addresses
 	// to connect to instead, without a proxy. An example is "www.example.com:443": "10.0.0.7:8443".
 	//
-	// In a key, an empty host or port matches any host or port. In an address, it stands for the host or port of the
-	// URL. The addresses are tried in order, and more specific keys first: host and port, then any port, then any
-	// host. The server's certificate must still be valid for the host of the URL.
+	// In a key, an empty host or port matches any host or port. In an address, an empty host or port stands for the
+	// host or port of the URL. The addresses are tried in order, those of more specific keys first: a key with host
+	// and port, then one with any port, then one with any host. The server's certificate must still be valid for the
+	// host of the URL.
 	Routes map[string][]string
 }
 
@@ -126,7 +127,9 @@ func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
 	return pair, nil
 }
 
-// proxy returns a function that selects the proxy of a request. It returns a nil function if no request uses a proxy.
+// proxy returns a function that selects the proxy of a request, or nil if no request uses a proxy. The function
+// selects no proxy for a host that o.Routes redirects. proxy returns an error if the proxy in o or in the
+// environment is malformed.
 func (o Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 	proxy := http.ProxyFromEnvironment
 	switch {
@@ -206,7 +209,7 @@ func (o Options) routed(host, port string) (addresses []string) {
 // A dialFunc opens a connection, like [net.Dialer.DialContext].
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dial returns a function that opens a connection by calling the parameter dial, but with the address that o selects.
+// dial returns a function that calls the parameter dial with the address that o selects.
 func (o Options) dial(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if o.UnixSocket != "" {
@@ -221,8 +224,8 @@ func (o Options) dial(dial dialFunc) dialFunc {
 }
 
 // DialFirst connects to each of the addresses in turn, by calling dial, and returns the first connection that opens.
-// If none opens, its error joins the errors of all addresses. Some resolvers return only one of localhost's two
-// loopback addresses, so DialFirst always tries both (RFC 6761 section 6.3).
+// If none opens, its error joins the errors of all addresses. For localhost and its subdomains, DialFirst also tries
+// both loopback addresses, because some resolvers return only one of them (RFC 6761 section 6.3).
 func DialFirst(ctx context.Context, dial dialFunc, network string, addresses ...string) (net.Conn, error) {
 	var errs []error
 	for _, address := range addresses {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Machine returns a string that identifies this machine. Each network namespace counts as a machine of its own, since
-// it has its own loopback addresses. The string is computed at the first call.
+// Machine returns a string that identifies this machine. Each network namespace counts as a separate machine, since
+// it has its own loopback addresses. The string is computed on the first call.
 var Machine = sync.OnceValue(func() string {
 	name, _ := os.Hostname() // each container has its own host name
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Netrc searches text, the content of a .netrc file, and returns the login and the password for host. The first entry
-// that applies and has a login counts: "machine HOST", or "default". It returns nil if there is no such entry. Lines
-// that start with # are comments. Macros and quoted values are not supported, and lead to an error.
+// Netrc searches text, the content of a .netrc file, and returns the login and the password for host. It uses the
+// first "machine HOST" or "default" entry that applies to host and has a login, or returns nil if there is no such
+// entry. Lines that start with # are comments. Macros and quoted values are not supported, and lead to an error.
 func Netrc(text, host string) (*url.Userinfo, error) {
 	var words []string
 	for line := range strings.Lines(text) {

@@ -30,8 +30,8 @@ import (
 
 // The limits of a history.
 const (
-	keptRuns    = 200 // runs that remain in a file that is shortened; a model is learned from half of them
-	maxLines    = 400 // lines in a file before it is shortened
+	keptRuns    = 200 // the number of runs that remain in a shortened file; a model is learned from at most half of these runs
+	maxLines    = 400 // the number of lines from which a file is shortened
 	longestName = 100 // the maximum length of a name in bytes
 	extension   = ".jsonl"
 )
@@ -85,12 +85,12 @@ func (h History) List() ([]string, error) {
 	return names, nil
 }
 
-// path returns the path of the file for the operation name, which CheckName must accept.
+// path returns the path of the file for the operation called name, which must be valid (see CheckName).
 func (h History) path(name string) string { return filepath.Join(h.Dir, name+extension) }
 
-// Append adds the run r to the past runs of the operation name. If the directory does not exist, Append creates it
-// with mode 0700. A new file has mode 0600. If other processes are writing, Append waits for them until ctx is
-// done, and their runs are never lost. If Append fails or is killed, no run except r can be lost.
+// Append adds the run r to the past runs of the operation called name. If the directory does not exist, Append
+// creates it with mode 0700. A new file has mode 0600. If other processes are writing, Append waits for them until
+// ctx is done, and their runs are never lost. If Append fails or is killed, only r can be lost.
 func (h History) Append(ctx context.Context, name string, r Record) error {
 	err := os.MkdirAll(h.Dir, 0o700)
 	if err == nil {
@@ -102,8 +102,8 @@ func (h History) Append(ctx context.Context, name string, r Record) error {
 	return nil
 }
 
-// Forget removes the past runs of the operation name. It waits for other processes as Append does. If there are no
-// such runs, the error wraps [fs.ErrNotExist].
+// Forget removes the past runs of the operation called name. Like Append, it waits for other processes until ctx is
+// done. If there are no such runs, the error wraps [fs.ErrNotExist].
 func (h History) Forget(ctx context.Context, name string) error {
 	if err := h.locked(ctx, name, os.Remove); err != nil {
 		return fmt.Errorf("forget history %s: %w", name, err)
@@ -111,8 +111,8 @@ func (h History) Forget(ctx context.Context, name string) error {
 	return nil
 }
 
-// locked calls f with the path of the file for name, while no other process writes to the directory. The lock is a
-// separate file, because add may replace the file with the runs.
+// locked calls f with the path of the file for the operation called name. During the call, no other process writes
+// to the directory. The lock is a separate file, because add may replace the file that contains the runs.
 func (h History) locked(ctx context.Context, name string, f func(path string) error) error {
 	unlock, err := system.Lock(ctx, filepath.Join(h.Dir, ".lock"))
 	if err != nil {
@@ -223,8 +223,8 @@ func decodeRecord(text []byte) (Record, error) {
 	return Record{End: l.End, Lo: words.Nanoseconds(l.Lo * 1e9), Hi: words.Nanoseconds(l.Hi * 1e9), Outcome: l.Outcome}, err
 }
 
-// parse returns the records in text. It also returns the number of invalid lines, which it skips, and as reason
-// the error of the first of them. Empty lines do not count.
+// parse returns the records in text. It skips invalid lines, and returns their number. reason is the error about the
+// first of the skipped lines, or nil. Empty lines are valid.
 func parse(text []byte) (records []Record, skipped int, reason error) {
 	number := 0
 	for l := range bytes.Lines(text) {
@@ -252,8 +252,8 @@ type Past struct {
 	Warnings []string   // warnings about lines that were skipped
 }
 
-// Fit reads the past runs of the operation name, oldest first, and learns a model from these runs. If it skips invalid lines,
-// p contains a warning. If there is no file for name, p contains no runs.
+// Fit reads the past runs of the operation called name, oldest first, and learns a model from these runs. If Fit
+// skips invalid lines, p contains a warning. If there is no file for the operation, p contains no runs.
 func (h History) Fit(name string, o fit.Options) (p Past, err error) {
 	text, err := readAll(h.path(name))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

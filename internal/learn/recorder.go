@@ -26,14 +26,14 @@ type Recorder struct {
 	age     time.Duration // the age of the operation at the start of the wait
 	isList  bool          // the operation is a list, which ends with its last element
 	// startedAt and finishedAt select the times in the last response when the operation started and finished. They
-	// are nil if the user did not give the flags.
+	// are nil unless the user set --started-at and --finished-at.
 	startedAt, finishedAt *expr.Expr
 	Model                 *fit.Model // nil if no past run has finished
 
 	warnings []string
 	run      *Record // the record of this run; nil before the end, or if there is nothing to record
 
-	latest bracket       // after the last attempt, or after the last request for the list
+	latest bracket       // the bracket after the last attempt or, for a list, after the last request for the list
 	status status.Status // the last verdict; for a list, the verdict on the last element that ended
 	end    bracket       // the value of latest when status last changed
 	failed poll.Outcome  // the outcome of the last element that failed
@@ -64,9 +64,9 @@ func (r *Recorder) Observe(ev poll.Event) {
 	}
 }
 
-// observeAttempt processes an attempt for the operation, or a request for a list. The verdicts on the elements of
-// the list follow in later events. If a threshold requires several attempts in a row with the same verdict, the
-// first of them observed the end. The verdict THROTTLED does not show whether the operation has ended.
+// observeAttempt processes an attempt for the operation, or a request for a list. Later events contain the verdicts
+// on the elements of the list. If a threshold requires several consecutive attempts with the same verdict, the first
+// of these attempts observed the end. The verdict THROTTLED does not show whether the operation has ended.
 func (r *Recorder) observeAttempt(ev poll.Event) {
 	verdict := ev.State.Status
 	if ofResult(ev.Observation) {
@@ -130,7 +130,8 @@ func ofResult(o *status.Observation) bool {
 }
 
 // End sets the record of the run, which has the outcome o. The record remains nil if o contains no information about
-// the operation. It also remains nil if an earlier process observed the end, because no attempt of this process did.
+// the operation, or if an earlier process observed the end. It also remains nil if the first attempt found an
+// operation of age greater than 0 finished, unless the response contains the duration.
 func (r *Recorder) End(ctx context.Context, o poll.Outcome) {
 	if r == nil {
 		return
@@ -187,8 +188,8 @@ func failed(o poll.Outcome) bool {
 	return seen != nil && o.Verdict.Status == status.Error && (o.Verdict.Rule != "" || seen.Good() && !seen.Start)
 }
 
-// took returns the duration of the operation according to the times in its last response o. It returns an error if
-// a time is missing, or if the operation finished before it started.
+// took returns the duration of the operation, computed from the times in o, its last response. It returns an error
+// if a time is missing, or if the operation finished before it started.
 func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Duration, error) {
 	env := status.Environment(o)
 	env.Context = ctx
@@ -203,7 +204,8 @@ func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Durati
 	return finished.Sub(started), err
 }
 
-// instantOf returns the time that the expression e of the flag name selects.
+// instantOf returns the time that e, the expression given for the flag called name, selects. It returns an error if
+// e selects no value, or a value that is not a time.
 func instantOf(env *expr.Env, name string, e *expr.Expr) (at time.Time, err error) {
 	value := e.Eval(env).Value()
 	if !value.Exists() {
@@ -291,10 +293,10 @@ func (f *Flags) Store(l *argv.Line) (History, error) {
 	return History{Dir: dir}, err
 }
 
-// Recorder returns a recorder for the operation f.Learn. It reads the past runs, and learns a model from them with
-// the options o. isList is true if the operation is a list. The function compile compiles text, the expression
-// that was given for flag. Recorder returns an error if such an expression is missing or invalid. If the past runs
-// cannot be read, it adds a warning to the recorder instead.
+// Recorder returns a recorder for the operation called f.Learn. It reads the past runs, and learns a model from them
+// with the options o. isList is true if the operation is a list. compile compiles text, the expression given for
+// flag. Recorder returns an error if such an expression is missing or invalid. If the past runs cannot be read,
+// Recorder instead adds a warning to the result.
 func (f *Flags) Recorder(l *argv.Line, o fit.Options, isList bool,
 	compile func(l *argv.Line, flag, text string) (*expr.Expr, error)) (*Recorder, error) {
 	r := &Recorder{Name: f.Learn, age: f.age, isList: isList}

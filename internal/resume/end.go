@@ -29,10 +29,11 @@ func (l *Log) entry(ev poll.Event) entry {
 	return e
 }
 
-// Observe records an event of the run. It writes the state of a target to the file where the state must not be
-// lost if this run is killed: after a start request, after a response that names another URL to check, and after
-// an attempt that ends a streak (see endsStreak). It also writes the first state of each new element of a list.
-// The state of the list itself is written by Close, because no event reports the end of a list.
+// Observe processes an event of the run. It writes the state of a target to the file at once if a later run needs
+// this state even if the current run is killed: after a start request, after a response that names another URL to
+// check, and after an attempt that ends a streak (see endsStreak). It also writes the state of each new element of a
+// list. Observe only remembers the state of the list itself, and Close writes that state, because no event reports
+// the end of a list.
 func (l *Log) Observe(ev poll.Event) {
 	isAttempt, isWait := ev.Kind == poll.EventAttempt, ev.Kind == poll.EventWait
 	switch {
@@ -48,22 +49,23 @@ func (l *Log) Observe(ev poll.Event) {
 	}
 }
 
-// isNew reports whether an attempt found a new element of a list.
+// isNew reports whether ev is about an element of a list that has just become NOT_READY or THROTTLED. This is the
+// case for the first attempt that finds a new element, unless the element has already ended.
 func (l *Log) isNew(ev poll.Event) bool {
 	return l.elements != "" && ev.N > 0 && ev.State.Streak == 1 && !ev.State.Status.Ends()
 }
 
-// endsStreak reports whether an attempt ends a streak in the file. A streak is a series of attempts with the same
-// status, which thresholds count. Only a streak of SUCCESS or ERROR matters.
+// endsStreak reports whether ev ends a streak in the file. A streak is a series of attempts with the same status,
+// which thresholds count. Only a streak of SUCCESS or ERROR matters.
 func (l *Log) endsStreak(ev poll.Event) bool {
 	past, _ := l.file.past(l.entry(ev).ID)
 	return past.State.Status.Ends() && ev.State.Streak == 1 && ev.State.Status != past.State.Status
 }
 
 // End records the state of a target at the end of the run. exit is the exit code of poll for the target. If the
-// target has ended, End leaves the recording to the function record, which the caller calls after the result of
-// the target was delivered. If the result is lost before, a later run gets the result again. In all other cases,
-// record does nothing.
+// target has not ended, End writes the state at once, and record does nothing. Otherwise, the caller must call
+// record after the result of the target was delivered. If the result is lost before this call, a later run gets the
+// result again.
 func (l *Log) End(ev poll.Event, exit int) (record func()) {
 	nothing := func() {}
 	if l == nil || ev.Outcome.Resumed || ev.State.Attempts == 0 {
@@ -146,8 +148,8 @@ const (
 	Warned                 // kept; the same command line does not send the start request again until the file is removed
 )
 
-// fateOfTarget returns the fate of a target that has ended with the outcome o. kept is the state of the target for
-// the file.
+// fateOfTarget returns the fate of a target that has ended with the outcome o. kept is the state of the target that
+// goes into the file.
 func fateOfTarget(o *poll.Outcome, kept poll.State) Fate {
 	switch {
 	case o.Unfinished: // an operation was started, or may have been started, and no response has reported its end
@@ -181,9 +183,10 @@ func checkedAgain(p poll.Poller) poll.Poller {
 	return p
 }
 
-// CheckAgain returns o. If the wait had already ended in an earlier run, it adds a note to o. If the wait had ended
-// with SUCCESS, CheckAgain also makes one more attempt, to get the response again, and puts that response into o.
-// The attempt starts no operation.
+// CheckAgain returns o. If the wait had already ended in an earlier run, CheckAgain adds a note to o. If the wait
+// had ended with SUCCESS, CheckAgain also makes one more attempt, which starts no operation, and puts the new
+// response into o if the attempt succeeds. It makes no such attempt for an HTTP probe with Follow "none" whose
+// method is neither GET nor HEAD.
 func CheckAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome {
 	note := "the wait ended in an earlier run"
 	h, isHTTP := p.Probe.(*poll.HTTP)
@@ -207,11 +210,11 @@ func CheckAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcom
 	return &o
 }
 
-// CheckAgain makes one more attempt for each target that succeeded in an earlier slice. It adjusts goal, the
-// summary of a group that has succeeded. This is necessary because the same command line may since refer to
-// another account. If a successful response shows that a target is not done, the target is open again: the slice
-// lasts until inTime is done, and the next slice continues to wait for the target. If no time is left for an
-// attempt, the next slice makes the attempt.
+// CheckAgain makes one more attempt for each target that succeeded in an earlier slice, because the same command
+// line may since refer to another account. goal is the summary of a group that has succeeded, and CheckAgain adjusts
+// it. If a successful response shows that a target is not done, the target is open again: the slice lasts until
+// inTime is done, and the next slice continues to wait for the target. If no time is left for an attempt, the next
+// slice makes the attempt.
 func (l *Log) CheckAgain(inTime context.Context, group poll.Group, goal *poll.Summary) {
 	began := time.Now()
 	defer func() { goal.Elapsed += time.Since(began) }()
@@ -247,10 +250,10 @@ func (l *Log) CheckAgain(inTime context.Context, group poll.Group, goal *poll.Su
 	}
 }
 
-// WaitOut returns the final event ev of a slice in the form that the caller of the slice needs. A group ends like
-// its target that is still open. If a requested wait (Retry-After) is longer than the time that is left, WaitOut
-// returns only when inTime is done, because the caller would otherwise start the next slice at once. isSingle is
-// true for a run with a single target.
+// WaitOut returns ev, the final event of a slice, adapted for the caller of the slice. A group that has not
+// succeeded gets the ending of a target that is still open. If a requested wait (Retry-After) is longer than the
+// time left, WaitOut blocks until inTime is done, because the caller would otherwise start the next slice at once.
+// isSingle is true for a run with a single target.
 func WaitOut(inTime context.Context, ev poll.Event, isSingle bool) poll.Event {
 	all, one := ev.Summary, ev.Outcome
 	if all != nil && all.Ending != poll.Succeeded && all.Ending != poll.Interrupted {

@@ -22,7 +22,7 @@ import (
 // patience is how long openFile waits for another process that has the file open and may be about to end.
 const patience = 200 * time.Millisecond
 
-// ErrNotStarted reports that a start request was not sent, because it could not be recorded in the job log before.
+// ErrNotStarted reports that a start request was not sent, because the job log could not record the request first.
 var ErrNotStarted = errors.New("nothing was started")
 
 // An entry is one line of a job log: the state of a target, or of one element of the lists that the targets
@@ -102,7 +102,7 @@ func openFile(path string) (*file, error) {
 	}
 	opened.Close()
 	switch _, gone := os.Lstat(path); {
-	case errors.Is(err, errLost) && gone == nil: // another process replaced the file when it compacted it
+	case errors.Is(err, errLost) && gone == nil: // another process replaced the file by compacting it
 		return openFile(path)
 	case errors.Is(err, system.ErrHeld):
 		return nil, fmt.Errorf("another process uses %s", path)
@@ -139,8 +139,8 @@ func (f *file) past(id string) (e entry, known bool) {
 	return e, known && e.Key == nil
 }
 
-// start records that a start request is about to be sent. If it returns nil, the line is not lost even if the
-// machine crashes. If it returns an error, which wraps ErrNotStarted, the request must not be sent.
+// start records that a start request is about to be sent. If it returns nil, the record survives even a crash of the
+// machine. If it returns an error, the request must not be sent. The error wraps ErrNotStarted.
 func (f *file) start(e entry) error {
 	f.write(e)
 	if err := f.problem(); err != nil {
@@ -149,9 +149,9 @@ func (f *file) start(e entry) error {
 	return nil
 }
 
-// write writes e, unless the file has a newer entry. It syncs the file if an operation was started. In other
-// cases, a line that is lost in a crash of the machine does no harm, because a later run checks the target again.
-// After the first error, write does nothing more, because the file may be full. The method problem returns that error.
+// write writes e, unless the file has a newer entry. It syncs the file if an operation was started. Any other line
+// may be lost in a crash of the machine without harm, because a later run checks the target again. After the first
+// error, write does nothing more, because the file may be full. problem returns the first error.
 func (f *file) write(e entry) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -228,9 +228,10 @@ func (f *file) compact() {
 	f.file, _ = system.OpenOwn(f.path, os.O_RDWR) // close reports an error
 }
 
-// close syncs and closes the file. If remove is true, it removes the file instead, and returns an error only about
-// the removal. Otherwise, it returns the error that problem would return, or an error from syncing or closing. It
-// releases the lock last, because the removal would take the file away from a process that opened it earlier.
+// close syncs and closes the file. If remove is true, close also removes the file, and returns only an error from
+// removing or unlocking the file. Otherwise, it returns the error that problem would return, or an error from
+// syncing, closing or unlocking. It releases the lock last, so that the removal cannot affect a process that opens
+// the file next.
 func (f *file) close(remove bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

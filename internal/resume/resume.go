@@ -52,20 +52,20 @@ type Log struct {
 	file     *file
 	ids      map[string]string // the IDs of the targets, by their names
 	elements string            // the common ID of all elements of lists; "" without lists
-	open     map[string]entry  // the newest entries of lists, which are not written yet
+	open     map[string]entry  // the newest entries of lists; not yet written to the file
 	earlier  []poll.Poller     // waits of one attempt each, for the targets and elements that succeeded in an earlier slice
-	reopened string            // a target that such a wait found not to be done, or ""
+	reopened string            // the name of a target that a wait in earlier found not to be done, or ""
 	worst    Fate              // the highest fate of the targets that have ended
 
 	resumed int       // the number of targets that have a state in the file
-	ended   int       // the number of these targets that had ended
+	ended   int       // the number of these targets that had ended in an earlier run
 	began   time.Time // the start of the first operation, as far as it is known
 	sent    bool      // whether an earlier run sent a start request
 }
 
-// Open opens the file of a wait. It sets the states of targets to their states in the file, so that they continue
-// from there. It returns an error if the file belongs to another wait. If the file belongs to an abandoned wait in
-// slices that had ended, Open replaces the file.
+// Open opens the file of a wait, and restores the states of targets from the file, so that their waits continue. It
+// returns an error if the file belongs to another wait, or if this run must not continue the wait. If the file
+// belongs to an abandoned wait in slices that had ended, Open replaces the file.
 func Open(o Options, targets []Target) (l *Log, err error) {
 	l = &Log{Options: o, ids: make(map[string]string), open: make(map[string]entry), worst: Over}
 	if err := l.identify(targets); err != nil {
@@ -98,9 +98,9 @@ func Open(o Options, targets []Target) (l *Log, err error) {
 	return l, nil
 }
 
-// slicePath returns the path of poll's own file. The name depends on the targets, and on l.Place. If the wait
-// starts an operation, the name depends on the request as it was typed instead of the targets. A command line with
-// a different condition or header then finds the same file and is rejected, so that it does not send the start
+// slicePath returns the path of poll's own file. The name depends on l.Place and on the IDs of the targets. If the
+// wait starts an operation, the name depends on l.Line, the request as typed, instead of the IDs. A command line
+// with a different condition or header then finds the same file and is rejected, so it does not send the start
 // request again.
 func (l *Log) slicePath(targets []Target) string {
 	ids := slices.Sorted(maps.Values(l.ids))
@@ -117,7 +117,7 @@ const abandonedAfter = time.Hour
 // known contains the facts about an existing file that determine whether a run may use the file.
 type known struct {
 	isEmpty     bool // the file contains no targets
-	isOther     bool // the file contains no target of this run, or the start request of a target that is not in this run
+	isOther     bool // the file contains no target of this run, or it contains the start request of a target that is not in this run
 	isAbandoned bool // the file belongs to a wait in slices that no run has continued for a long time
 }
 
@@ -231,9 +231,9 @@ func Starts(probe poll.Probe) bool {
 	return probe.Plan().Once
 }
 
-// startedOthers reports whether the file contains the start request of a target that is not a target of this run.
-// It may be a target of this run that had a different condition or name in the earlier run. A target that has
-// ended counts only if the run has lists, because their elements may be in other batches now.
+// startedOthers reports whether the file contains the start request of a target that does not belong to this run.
+// Such a target may differ from a target of this run only in its condition or name. A target that has ended counts
+// only if the run has lists, because the elements of the lists may now be in other batches.
 func (l *Log) startedOthers() bool {
 	mine := make(map[string]bool)
 	for _, id := range l.ids {
@@ -247,8 +247,8 @@ func (l *Log) startedOthers() bool {
 	return false
 }
 
-// identify sets the IDs of the targets, and the common ID of their elements if they are lists. It returns an error
-// if two targets would have the same ID, because a later run could not tell them apart.
+// identify sets the IDs of targets, and the common ID of the elements of all lists. It returns an error if two
+// targets would have the same ID, because a later run could not tell the two apart.
 func (l *Log) identify(targets []Target) error {
 	given := make(map[string]string)
 	for _, t := range targets {
@@ -266,9 +266,9 @@ func (l *Log) identify(targets []Target) error {
 	return nil
 }
 
-// idOf returns the ID of a target or, depending on kind, of its elements. The ID is computed from the settings of
-// t, from name, which is the name that the user gave to the target, and from what and body, which describe the
-// request or command as fingerprint does.
+// idOf returns the ID of the target t or, if kind is "elements", the ID of its elements. The ID is computed from
+// t.Settings and the other arguments. name is the name that the user gave to the target. what and body describe the
+// request or command (see fingerprint).
 func idOf(kind string, t Target, name string, what []string, body []byte) string {
 	return sum("%q", []any{kind, t.Settings, name, what, body, body != nil})
 }
@@ -279,8 +279,8 @@ func sum(format string, args ...any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// fingerprint returns the request or command of probe as what, and its body or input as body. It returns nil for
-// other probes.
+// fingerprint returns the request, command or address of probe as what, and the body or input as body. For any other
+// kind of probe, it returns nil.
 func fingerprint(probe poll.Probe) (what []string, body []byte) {
 	switch probe := probe.(type) {
 	case *poll.HTTP:

@@ -29,9 +29,9 @@ func CheckFile(path string) error {
 	return nil
 }
 
-// replace writes text to a temporary file in the directory of path, and then renames it to path. So a reader never
-// sees a partial file, and after an error the old file is unchanged. A file that is not regular is written
-// directly. If try is true, replace only creates and removes the temporary file.
+// replace writes text to a temporary file in the directory of path, and then renames it to path. As a result, a
+// reader never sees a partial file, and an error leaves the old file unchanged. replace writes directly to a file
+// that is not regular. If try is true, replace only creates and removes the temporary file.
 func replace(path string, text []byte, try bool) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -59,8 +59,8 @@ func replace(path string, text []byte, try bool) error {
 	return err
 }
 
-// write opens the file with flags and mode, writes text, and closes the file. It also returns an error of Close:
-// some file systems report a full disk only then.
+// write opens the file at path with flags and mode, writes text, and closes the file. It also returns an error from
+// closing the file, because some file systems report a full disk only then.
 func write(path string, flags int, mode fs.FileMode, text []byte) error {
 	f, err := os.OpenFile(path, flags, mode)
 	if err != nil {
@@ -73,9 +73,9 @@ func write(path string, flags int, mode fs.FileMode, text []byte) error {
 	return cmp.Or(err, f.Close())
 }
 
-// rename changes the path of a file: from is the old path, and to is the new path. It replaces an existing file at
-// the new path. On Windows, os.Rename fails while another process, such as a virus scanner, has either file open.
-// There, rename tries again for about a second.
+// rename moves the file at the path from to the path in the parameter to. It replaces an existing file. On Windows,
+// os.Rename fails while another process, such as a virus scanner, has either file open, so rename retries for about
+// a second.
 func rename(from, to string) error {
 	const longestPause = 512 * time.Millisecond
 	for pause := time.Millisecond; ; pause *= 2 {
@@ -87,15 +87,16 @@ func rename(from, to string) error {
 	}
 }
 
-// cause returns the error that err wraps, without the path, which may be the path of the temporary file.
+// cause returns the error that err wraps, or err itself if it wraps no error. The result lacks the path in err,
+// which may be the path of a temporary file.
 func cause(err error) error { return cmp.Or(errors.Unwrap(err), err) }
 
 // ErrHeld is the error that [Lock] returns if another process still holds the lock when the context is done.
 var ErrHeld = errors.New("another process holds")
 
-// OpenOwn opens the regular file at path, which must belong to the current user. If flag contains os.O_CREATE, it
-// creates a missing file with mode 0600. It fails if path is a symbolic link, if it is not a regular file, or if
-// another user owns it. These checks protect files in directories where other users can create files.
+// OpenOwn opens the regular file at path, which must belong to the current user. If flag contains os.O_CREATE,
+// OpenOwn creates a missing file with mode 0600. It fails if path is a symbolic link, if the file is not regular, or
+// if another user owns the file. These checks protect files in directories where other users can create files.
 func OpenOwn(path string, flag int) (*os.File, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
 		return nil, fmt.Errorf("%s is a symbolic link, not a regular file", path)
@@ -154,10 +155,10 @@ func WriteAt(f *os.File, text []byte, end int64) error {
 	return err
 }
 
-// StateDir returns the directory for one kind of poll's state. The parameter name is the kind: history or slices.
-// The directory is $XDG_STATE_HOME/poll/NAME, or ~/.local/state/poll/NAME if the variable is not an absolute path
-// (XDG Base Directory Specification). On Windows without HOME, it is %LocalAppData%\poll\NAME. StateDir does not
-// create the directory. It returns an error if no environment variable names a directory.
+// StateDir returns the directory for the part of poll's state called name: history or slices. The directory is
+// $XDG_STATE_HOME/poll/NAME, or ~/.local/state/poll/NAME if the variable is not an absolute path (XDG Base Directory
+// Specification). On Windows without HOME, it is %LocalAppData%\poll\NAME. StateDir does not create the directory.
+// It returns an error if no environment variable names a directory.
 func StateDir(getenv func(string) string, name string) (string, error) {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "poll", name), nil

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startOf returns the start time of the process pid, or [zombie] if the process has ended but still has an entry
-// in the process table. It returns "" if the start time is unknown. The string is only suitable for comparisons.
+// startOf returns the start time of process pid, or [zombie] if the process has ended but still has an entry in the
+// process table. It returns "" if the start time is unknown. The string is only suitable for comparisons.
 func startOf(pid int) string {
 	const hasEnded = 5 // SZOMB in sys/proc.h
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

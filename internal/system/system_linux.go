@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startOf returns the start time of the process pid, or [zombie] if the process has ended but still has an entry
-// in the process table. It returns "" if the start time is unknown. The string is only suitable for comparisons.
+// startOf returns the start time of process pid, or [zombie] if the process has ended but still has an entry in the
+// process table. It returns "" if the start time is unknown. The string is only suitable for comparisons.
 //
 // The state in /proc is the state of the first thread, which may end before the other threads. The process has
 // ended only if no other thread remains.

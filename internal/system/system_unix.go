@@ -73,8 +73,8 @@ func DieOf(sig syscall.Signal) (code int) {
 	return code
 }
 
-// WatchProcess returns a function that reports whether the process pid has ended. A process has ended when its
-// last thread has ended, even if its parent has not reaped it yet. If no process pid exists, the function returns
+// WatchProcess returns a function that reports whether process pid has ended. A process has ended when its last
+// thread has ended, even if its parent has not reaped it yet. If there is no such process, the function returns
 // true. On Linux and macOS, the function does not mistake a later process with the same number for the original
 // process. The error is always nil.
 func WatchProcess(pid int) (hasEnded func() bool, err error) {
@@ -82,8 +82,8 @@ func WatchProcess(pid int) (hasEnded func() bool, err error) {
 	return func() bool { return !isAlive(pid, start) }, nil
 }
 
-// isAlive reports whether a process pid with the start time start exists and has not ended. If start or the
-// process's current start time is unknown (""), the two are not compared.
+// isAlive reports whether process pid exists and has not ended. A process with a start time other than start counts
+// as another process. If start or the current start time is unknown (""), the two are not compared.
 func isAlive(pid int, start string) bool {
 	now := startOf(pid)
 	isAnother := start != "" && now != "" && now != start

@@ -29,7 +29,7 @@ func nameOf(sig syscall.Signal) string { return sig.String() }
 // DieOf returns the exit code that the program should use: on Windows, a signal cannot end a program.
 func DieOf(sig syscall.Signal) (code int) { return (&SignalError{sig}).ExitCode() }
 
-// WatchProcess returns a function that reports whether the process pid has ended. If no process pid exists, the
+// WatchProcess returns a function that reports whether process pid has ended. If there is no such process, the
 // function returns true. WatchProcess returns an error if the process cannot be opened.
 func WatchProcess(pid int) (hasEnded func() bool, err error) {
 	process, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))

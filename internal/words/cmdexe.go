@@ -75,19 +75,18 @@ func scriptLine(args []string) string {
 }
 
 var (
-	// scriptFlag matches a flag that the script follows. Other flags may precede it, as in /d/c. cmd.exe treats /r like
-	// /c.
+	// scriptFlag matches the flag in front of the script. In the same argument, other flags may precede this flag, as
+	// in /d/c. cmd.exe treats /r like /c.
 	scriptFlag = Pattern(`/[cCkKrR]`)
-	// operator matches a word that starts with an operator that separates commands, or with a redirection, which a
-	// digit may precede.
+	// operator matches a word that starts with a command separator, or with a redirection, optionally after a digit.
 	operator = Pattern(`^(?:[&|]|[0-9]?[<>])`)
 	// plainArg matches an argument that has no special meaning for cmd.exe and does not end with a backslash.
 	plainArg = Pattern(`^[-#$*+./:?@\\\w]*[-#$*+./:?@\w]$`)
 )
 
 // script joins words with spaces. A single word is a complete script, and is returned unchanged. In a script of
-// several words, script puts quotation marks around a word that cmd.exe would split, unless the word contains
-// quotation marks or starts with an operator.
+// several words, script quotes every empty word, and every word that cmd.exe would split, except a word that
+// contains quotation marks or starts with an operator.
 func script(words []string) string {
 	if len(words) == 1 {
 		return words[0]

@@ -57,8 +57,8 @@ func InSeconds(d time.Duration) float64 { return float64(d) / float64(time.Secon
 // Number formats n with all its digits, and without an exponent.
 func Number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// Counts formats the number of each kind in the given order, as in "4 success, 1 timeout". It leaves out kinds
-// whose number is 0.
+// Counts formats the count of each kind, in the given order, as in "4 success, 1 timeout". It leaves out kinds with
+// a count of 0.
 func Counts[K ~string](number map[K]int, order ...K) string {
 	var parts []string
 	for _, kind := range order {
@@ -101,7 +101,7 @@ func Cut(s string, max int) string {
 	return s
 }
 
-// Shorten returns s. If s is longer than max characters, it returns the first max characters, followed by "...".
+// Shorten returns s or, if s is longer than max characters, the first max characters of s, followed by "...".
 func Shorten(s string, max int) string {
 	if short := Cut(s, max); len(short) < len(s) {
 		return short + "..."
@@ -109,8 +109,9 @@ func Shorten(s string, max int) string {
 	return s
 }
 
-// Pattern returns a function that returns the compiled regular expression source. The function compiles it at the
-// first call, because most runs need only few of poll's regular expressions. It panics if source is malformed.
+// Pattern returns a function that returns the compiled form of the regular expression source. The function compiles
+// source on its first call, because most runs need only few of poll's regular expressions. It panics if source is
+// malformed.
 func Pattern(source string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(source) })
 }
@@ -161,7 +162,7 @@ func Nanoseconds(ns float64) time.Duration {
 	return Longest
 }
 
-// leastBeginning is the minimum number of letters that can stand for a longer word.
+// leastBeginning is the minimum length of an abbreviation: the number of letters that can stand for a longer word.
 const leastBeginning = 3
 
 // Nearest returns the only candidate that starts with word, if word has at least three letters. Otherwise, it

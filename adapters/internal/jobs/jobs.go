@@ -26,7 +26,7 @@ type API struct {
 	began         map[string]time.Time
 }
 
-// NewAPI returns an API. Each of its jobs is done when the time takes has passed since its start. If a job's name
+// NewAPI returns an API whose jobs are done once the duration takes has passed since their start. If a job's name
 // starts with "storm", the response to its start request is slow. The API is closed at the end of the test.
 func NewAPI(t testing.TB, takes time.Duration) *API {
 	a := &API{takes: takes, starts: map[string]int{}, looks: map[string]int{}, began: map[string]time.Time{}}
@@ -106,9 +106,9 @@ func (w *Worker) Kill() {
 	}
 }
 
-// Storm tests that killed workers lose no job. It starts many waits with begin, each for its own job, and kills
-// some workers during the waits. Then it calls the function end of each wait. The test fails if a job was started
-// twice. It also fails if a wait returns an error, unless the error reports that the job may have started.
+// Storm tests that killed workers lose no job. It starts many waits with begin, each for its own job, and kills some
+// workers during the waits. Then it calls each end function that begin has returned. The test fails if a job was
+// started twice. It also fails if a wait returns an error, unless the error reports that the job may have started.
 func Storm(t testing.TB, worker func(testing.TB) *Worker, begin func(url string) (end func() error)) {
 	t.Helper()
 	const count, kills = 60, 10

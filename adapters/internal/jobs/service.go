@@ -12,9 +12,9 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// A Service is an HTTP transport that returns the responses in Answers, one for each request. An answer is a
-// status code, optionally followed by a blank and the value of Retry-After. After the last answer, the Service
-// repeats it.
+// A Service is an HTTP transport that returns the responses in Answers, one for each request. An answer is a status
+// code, optionally followed by a blank and the value of Retry-After. Once all answers are used up, the Service
+// repeats the last answer.
 type Service struct {
 	Answers  []string
 	Takes    time.Duration // how long each response takes
