@@ -22,6 +22,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/read"
 	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/status/presets"
 )
 
 var update = stdflag.Bool("update", false, "write what is printed into the scripts and golden files")
@@ -232,6 +233,28 @@ func TestMistakes(t *testing.T) {
 	}
 	if rated["A"] < 220 || rated["C"] > 0 {
 		t.Errorf("have %v, want at least 220 A and no C", rated)
+	}
+}
+
+// TestHints_correct runs correct command lines that resemble frequent mistakes, and a command for each preset.
+func TestHints_correct(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(serveUnfinished))
+	t.Cleanup(server.Close)
+	lines := []string{
+		"poll -u :s3cret",
+		"poll -u me:s3cret=3F",
+		`poll --follow none -d '{"query":"{jobs(of: $id, first: $n){state}}"}'`,
+	}
+	for _, p := range presets.All() {
+		if p.Match == "" {
+			lines = append(lines, "poll --preset "+p.Name)
+		}
+	}
+	for _, line := range lines {
+		process, out := processOf(t, "POLL_TIMEOUT=2s POLL_MAX_ATTEMPTS=1 "+line+" "+server.URL+"/running")
+		if Run(t.Context(), process); strings.Contains(out.err.String(), "  hint: ") {
+			t.Errorf("%s is rejected:\n%s", line, &out.err)
+		}
 	}
 }
 

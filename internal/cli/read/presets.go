@@ -294,6 +294,9 @@ func (c *presetCache) compile(args compilation) (compiledPreset, error) {
 // or for the same service. The slice mine holds the presets in the user's directory.
 func unknownPreset(origin, name string, mine []presets.Preset) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
+	if err.Advise("preset " + name); len(err.Hints) > 0 {
+		return err
+	}
 	if _, missing := os.Stat(name); missing == nil {
 		return err.Hint("to use the file of that name: --preset ./%s", name)
 	}
