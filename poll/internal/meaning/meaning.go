@@ -80,8 +80,8 @@ func notReady(reason string) status.Verdict {
 	return status.Verdict{Status: status.NotReady, Reason: reason}
 }
 
-// isAccepted reports whether code, a status code or an exit code, is one of the codes in o.Accept. If o.Accept is nil,
-// the function usually decides. Without a code, only a message of a stream is accepted.
+// isAccepted reports whether code, a status code or an exit code, is one of the codes in o.Accept. If o.Accept
+// is nil, isAccepted returns usually(*code). If code is nil, it reports whether o is a message of a stream.
 func isAccepted(o *status.Observation, code *int, usually func(code int) bool) bool {
 	switch {
 	case code == nil:

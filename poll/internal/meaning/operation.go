@@ -12,8 +12,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// StateText returns the state of the operation in a successful HTTP response, such as `.state is "running"`. It returns
-// "" if the document has no known state.
+// StateText returns the state of the operation in a successful HTTP response, such as `.state is "running"`. It
+// returns "" for any other observation, and if the document has no known state.
 func StateText(o *status.Observation) string {
 	if o.Good() && o.Code != nil {
 		if s := ReportOf(o).State; s.Stage != Unknown {
@@ -23,15 +23,15 @@ func StateText(o *status.Observation) string {
 	return ""
 }
 
-// ReportOf returns the report about an operation that the document of a response contains.
+// ReportOf returns the statements about an operation in the document of the response o.
 func ReportOf(o *status.Observation) Report {
 	return readReport(status.Environment(o).Doc.Bytes(), o.Code)
 }
 
-// followedVerdict returns the verdict for a successful response from a followed URL. It depends on report, the report
-// in the document, because many APIs return the operation from that URL both before and after it is done. isNamed is
-// true if the user has rules for the documents of running operations: a state that is neither open nor failed, even an
-// unknown word, then counts as final.
+// followedVerdict returns the verdict for a successful response from a followed URL. The verdict depends on
+// report, the statements in the document, because many APIs return the operation from that URL both before and
+// after it is done. isNamed is true if the user has rules for the documents of running operations: a state that
+// is neither open nor failed, even an unknown word, then counts as final.
 func (h HTTP) followedVerdict(o *status.Observation, report Report, isNamed bool) status.Verdict {
 	s := report.State
 	isOpen := s.Stage >= Open || s.Stage == Unknown && report.Sign.Stage != Unknown

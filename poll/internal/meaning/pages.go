@@ -19,8 +19,8 @@ import (
 //go:embed pages.txt
 var pagesText string
 
-// pageNames returns the names in pages.txt. The keys are the heads of the rows, such as "next". The file is parsed at
-// the first call.
+// pageNames returns the names in pages.txt. A key of the map is the head of a row in that file, such as "next".
+// The file is parsed on the first call.
 var pageNames = sync.OnceValue(func() map[string][]string {
 	names := map[string][]string{}
 	for line := range strings.Lines(pagesText) {
@@ -64,8 +64,8 @@ func fieldsOf(header http.Header) (fields []member) {
 	return fields
 }
 
-// add adds the given members of object to p. It also adds the members of nested objects, up to depth levels below. It
-// sets the path, key and isNear of each member.
+// add adds to p the given members, which belong to object, and the members of nested objects, at most depth
+// levels deeper. It sets the path, key and isNear of each member.
 func (p *Page) add(object member, members []member, depth int) {
 	for i := range members {
 		m := &members[i]
@@ -104,9 +104,9 @@ func (m member) number() int {
 	return -1
 }
 
-// Next returns the path of the member, or the name of the header field, that announces a further page. It returns ""
-// if p is the last page. read is the number of pages that have been read, including p. The number in p itself does
-// not suffice, because the first page may be number 0 or 1.
+// Next returns the path of the member, or the name of the header field, that announces a further page. It
+// returns "" if p is the last page. read is the number of pages that have been read, including p. The page
+// number in p does not suffice, because the first page may have the number 0 or 1.
 func (p Page) Next(read int) (path string) {
 	for _, members := range p.objects {
 		if path = counted(members, read); path != "" {
@@ -171,8 +171,8 @@ func (p Page) Total() (path string, total int) {
 	return path, total
 }
 
-// Partial returns the path of a member which reports that elements are missing, such as .errors. It returns "" if
-// there is no such member.
+// Partial returns the path of a member that reports missing elements, such as .errors. It returns "" if there
+// is no such member.
 func (p Page) Partial() string {
 	for _, m := range slices.Concat(p.objects...) {
 		if m.isNamed("partial") && hasContent(m.raw) {
@@ -212,8 +212,9 @@ var (
 	date      = words.Pattern(`^"\d{4}-\d\d-\d\d|^"\w{3}, \d\d `)
 )
 
-// nextPage returns a function for the field NextPage of a [status.Meaning]. If the whole response is a single object,
-// it counts as a page only if the response has a Link to another page.
+// nextPage returns a function for the field NextPage of a [status.Meaning]. The function's argument isWhole is
+// true if the whole response is a single object. Such a response counts as a page only if it has a Link to
+// another page.
 func nextPage(o *status.Observation) func(isWhole bool) string {
 	return func(isWhole bool) string {
 		if _, found := NextLink(o.Header["Link"]); found {

@@ -99,7 +99,7 @@ func readReport(text []byte, code *int) Report {
 	return Report{}
 }
 
-// A kind is the type of a statement. The names are those in operation.txt.
+// A kind is the type of a statement. The file operation.txt uses the same names.
 type kind string
 
 const (
@@ -122,7 +122,7 @@ const (
 	levels
 )
 
-// within returns the level of the members of an envelope. The envelope itself is at the level at.
+// within returns the level of the members of an envelope whose own level is at.
 func (at level) within() level {
 	if at == other {
 		return other
@@ -152,7 +152,8 @@ func (r *reading) add(at level, k kind, s Statement) {
 // maxNesting is the greatest depth of objects and lists that are read. The document itself has the depth 0.
 const maxNesting = 3
 
-// maxList is the greatest length in bytes of a list in a member that is read, because reading a long list takes long.
+// maxList is the length in bytes of the longest list that is read as the value of a member. A longer list is
+// skipped, because reading it takes long.
 const maxList = 16 << 10
 
 // readValue collects the statements of raw, an object or a list. It does nothing for any other value. path is the path of
@@ -269,15 +270,16 @@ type glossary struct {
 	around  map[string]string
 }
 
-// A row is a line of operation.txt. It applies to members with certain names, if the value of the member passes test.
-// The statement of the member then has the stage of the row or, if that is Unknown, the stage that the value means.
+// A row is a line of operation.txt. It applies to members with certain names, if the value of the member passes
+// test. The statement of the member then has the stage of the row or, if that is Unknown, the stage that the
+// value denotes.
 type row struct {
 	test  string
 	kind  kind
 	stage Stage
 }
 
-// vocabulary returns the content of operation.txt. The file is parsed at the first call.
+// vocabulary returns the content of operation.txt. The file is parsed on the first call.
 var vocabulary = sync.OnceValue(func() *glossary {
 	stages := map[string]Stage{"done": Done, "open": Open, "failed": Failed}
 	v := &glossary{map[string]Stage{}, map[string][]row{}, map[string]string{}}
@@ -306,7 +308,7 @@ func (v *glossary) rows(name string) []row {
 // maxWord is the length of the longest text that may be a word of the vocabulary, in bytes.
 const maxWord = 240
 
-// stageOf returns the stage that text means. It returns Odd if the vocabulary does not contain text.
+// stageOf returns the stage that text denotes. It returns Odd if the vocabulary does not contain text.
 func stageOf(text string) Stage {
 	if len(text) <= maxWord && !strings.ContainsAny(text, "{[") {
 		return cmp.Or(vocabulary().word[normalized(text)], Odd)
@@ -317,8 +319,9 @@ func stageOf(text string) Stage {
 // oddWord matches a JSON string that is a single word. Any other string, such as a URL, is a result of the operation.
 var oddWord = words.Pattern(`^"[\pL_-]+"$`)
 
-// appliesTo reports whether the value raw passes the test of r. stage is the stage that raw means. If the test has no
-// case below, raw passes if it is equal to the test.
+// appliesTo reports whether the value raw passes the test of r. stage is the stage that raw denotes. A test
+// without a case below is a value itself: raw passes if it is equal to that value. Unless r means Done, a
+// comparison that ignores case, quotes and punctuation suffices.
 func (r row) appliesTo(raw string, stage Stage) bool {
 	switch r.test {
 	case "any":
@@ -342,7 +345,7 @@ func (r row) appliesTo(raw string, stage Stage) bool {
 		isBelow := n < 100 && (n > 1 || r.test == "below100") // 1 may mean 100%
 		return err == nil && (isBelow || r.test == "number")
 	}
-	return raw == r.test || r.stage != Done && normalized(raw) == r.test // "False" may mean false, but "true" is no proof of the end
+	return raw == r.test || r.stage != Done && normalized(raw) == r.test // the string "False" may stand for false, but the string "true" does not prove that the operation is done
 }
 
 // isDoubtful reports whether m casts doubt on a document that seems to be the result of an operation. If the name of
@@ -396,9 +399,9 @@ var urlMember = words.Pattern(`^(?:[A-Za-z_]\w*)?(?i:url|uri|href|link|location|
 // an image, and the callback for a notification.
 var otherURL = words.Pattern(`(?i)(?:audio|avatar|callback|console|dashboard|docs?|html|image|media|video|web(?:hook)?)[._]?(?:url|uri|href|link)$`)
 
-// urlsIn returns the paths of those members in the JSON object text that hold a URL, except URLs that otherURL
-// matches. Each path is in single quotes, and starts with the parameter path. Objects are read up to three levels
-// below text.
+// urlsIn returns the paths of the members whose value is a URL, except paths that otherURL matches. It searches
+// the JSON object in text. Each path is in single quotes, and starts with the parameter path. Objects are read
+// up to three levels below text.
 func urlsIn(text, path string) (paths []string) {
 	for _, m := range membersOf(text) {
 		at := path + "." + m.name

@@ -58,7 +58,7 @@ type HTTP struct {
 	Fresh bool
 }
 
-// A Monitor is a kind of URL that is polled, named after the place where the URL comes from.
+// A Monitor is a kind of URL that is polled, named after the source of the URL.
 type Monitor uint8
 
 // The kinds of URL.

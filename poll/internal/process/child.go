@@ -62,10 +62,10 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 	return c, nil
 }
 
-// wait waits until the program has ended, and closes exited. If other processes still hold the outputs open, it gives
-// them time to finish: the duration grace-drainTime, because finish waits for drainTime afterwards. Then it closes
-// finished. wait runs in its own goroutine. The goroutine of the attempt is locked to a thread, which makes each
-// wakeup expensive, so finished wakes it only once.
+// wait waits until the program has ended, and closes exited. If other processes still hold the outputs open, it
+// gives them time to finish: the duration grace-drainTime, because finish waits for drainTime afterwards. Then
+// it closes finished. wait runs in its own goroutine. The attempt's own goroutine is locked to a thread, so
+// each wakeup is expensive: it wakes up only once, when finished is closed.
 func (c *child) wait(grace time.Duration) {
 	c.err = c.cmd.Wait()
 	close(c.exited)

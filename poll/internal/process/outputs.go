@@ -24,7 +24,7 @@ type outputs struct {
 	both    head // both outputs together, in the order of their arrival
 	readers []*os.File
 	done    chan struct{} // closed when reading has ended
-	open    [2]bool       // for each output, whether its end is missing because poll has stopped the program or stopped reading
+	open    [2]bool       // for each output, whether it was not read to its end, because poll has stopped the program or stopped reading
 
 	chunks chan chunk    // parts of both outputs, received by listen; nil without Stream
 	unread chan struct{} // closed when listen has returned
@@ -110,7 +110,8 @@ func (o *outputs) observe(obs *status.Observation) {
 	obs.Stderr, obs.StderrCut = bytes.Clone(o.stderr.last()), o.stderr.size > tailSize
 }
 
-// isHeld reports whether the end of an output is missing, because poll has stopped the program or stopped reading.
+// isHeld reports whether an output was not read to its end, because poll has stopped the program or stopped
+// reading.
 func (o *outputs) isHeld() bool { return o.open[0] || o.open[1] }
 
 // A head is a writer that keeps the first bytes, up to a limit, and counts all bytes. Several goroutines may call

@@ -56,9 +56,9 @@ func (c Command) find() (path string, failure *status.Failure) {
 	return name, failure
 }
 
-// notRun returns the failure of a program that could not be found or started. err is the error of the search or of
-// the start. path is absolute, or else the name that was searched in PATH. If the reason is unknown, the failure is
-// transient.
+// notRun returns the failure of a program that could not be found or started. err is the error of the search or
+// of the start. path is absolute, or is the name that was not found in PATH. If the reason is unknown, the
+// failure is transient.
 func (c Command) notRun(path string, err error) *status.Failure {
 	errno, isErrno := errors.AsType[syscall.Errno](err)
 	if isErrno {

@@ -38,7 +38,7 @@ var errQuiet = errors.New("the stream is silent")
 // A listener reads the messages of a response that is a stream.
 type listener struct {
 	client   *client
-	response *response // the header at first, and then also the message that decides
+	response *response // the header of the response; once a message has decided the wait, also that message
 	body     io.Reader
 	framer   stream.Framer
 

@@ -98,8 +98,8 @@ type Reply struct {
 	ResultErr error
 }
 
-// Check makes one attempt from the position at, as soon as a.Pace permits. If a.Pace permits no request before ctx or
-// the wait ends, the Reply has a failure, and its Next is the same position.
+// Check makes one attempt from the given position, as soon as a.Pace permits. If a.Pace permits no request
+// before ctx or the wait ends, the Reply has a failure, and its Next is the same position.
 func (op *Operation) Check(ctx context.Context, a Attempt, at Position) Reply {
 	op.mu.Lock()
 	defer op.mu.Unlock()
@@ -157,14 +157,14 @@ func (s *step) check(ctx context.Context, a Attempt) *response {
 	return got
 }
 
-// leadsOn reports whether the next response only serves to build the URL to poll, because Follow is an expression or
-// a URL.
+// leadsOn reports whether the next response serves only to build the URL to poll, because Follow is an
+// expression or a URL.
 func (s *step) leadsOn() bool {
 	return s.Phase != following && s.follow.explicit()
 }
 
-// observe adds facts to got, the response of this attempt. If got names a new URL to follow, observe sets that URL as
-// the position of the next attempt.
+// observe completes got, the response of this attempt, with facts that depend on the position, such as its
+// Monitor. If got names a new URL to follow, observe makes that URL the position of the next attempt.
 func (s *step) observe(ctx context.Context, got *response) {
 	got.Monitor = s.Monitor
 	if got.Failure != nil || got.Page > 0 {
@@ -187,8 +187,8 @@ func (s *step) observe(ctx context.Context, got *response) {
 	}
 }
 
-// observeFollowed adds facts to got, a response from a followed URL. If got names a new URL to follow, observeFollowed
-// sets that URL as the position of the next attempt.
+// observeFollowed is the part of observe for got, a response from a followed URL. If got names a new URL to
+// follow, observeFollowed makes that URL the position of the next attempt.
 func (s *step) observeFollowed(got *response) {
 	// The body of a 202 is not the requested document, so its state does not count.
 	if statement := meaning.StateText(&got.Observation); statement != "" && got.code != http.StatusAccepted {
@@ -211,8 +211,9 @@ func (s *step) observeFollowed(got *response) {
 	}
 }
 
-// findLink searches got for the URL to follow, and sets it as the position of the next attempt. If no URL is usable,
-// it sets got.Missing to the reason. got.Missing remains "" if got does not name any URL.
+// findLink searches got for the URL to follow, and makes that URL the position of the next attempt. If got
+// names only unusable URLs, findLink sets got.Missing to the reason. If got names no URL, got.Missing remains
+// "".
 func (s *step) findLink(ctx context.Context, got *response) {
 	l, problem := s.follow.findLink(ctx, s.client, got)
 	if l.to.url != nil {
@@ -228,7 +229,7 @@ func (s *step) findLink(ctx context.Context, got *response) {
 	}
 }
 
-// goTo sets the URL of l as the position of the next attempt, and adds a note about it to got.
+// goTo makes the URL of l the position of the next attempt, and adds a note about that URL to got.
 func (s *step) goTo(l link, got *response) {
 	s.At, s.Monitor, s.Phase, s.Accepted = l.to, l.monitor, following, false
 	got.Next = urlName(l.to.url)
@@ -242,9 +243,9 @@ func (s *step) isElsewhere(got *response) bool {
 	return slices.ContainsFunc(got.call.redirects, isSeeOther) && got.call.at.identity() != s.At.identity()
 }
 
-// doubt returns the reason why got, a successful response, may not be the requested document: it is an HTML page,
-// such as a login page or a maintenance page, and the user's Accept does not name HTML. The Content-Type shows whether
-// got is an HTML page or, if it is missing, the body. doubt returns "" if there is no such doubt.
+// doubt returns the reason why got, a successful response, may not be the requested document: got is an HTML
+// page, such as a login page or a maintenance page, and the user's Accept does not name HTML. The Content-Type
+// or, if it is missing, the body shows whether got is an HTML page. For any other response doubt returns "".
 func (s *step) doubt(got *response) string {
 	wanted := strings.Join(s.client.header["Accept"], "")
 	kind, _, _ := mime.ParseMediaType(cmp.Or(got.Header.Get("Content-Type"), http.DetectContentType(got.Body)))

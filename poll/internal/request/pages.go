@@ -85,8 +85,9 @@ func (c *client) after(ctx context.Context, a *response, n int, seen map[string]
 	return to, err
 }
 
-// page requests the page of next. If the server rejects the request because of load, page repeats the request up to
-// maxTries times, as far as the Pace permits. The response has a failure if the page is not JSON.
+// page sends next, the request for one page of a list. If the server rejects the request because of load, page
+// sends it again, as long as next.Pace permits, up to maxTries times in all. Without a Pace, page sends the
+// request only once. The response has a failure if the page is not JSON.
 func (c *client) page(ctx context.Context, next call) (a *response) {
 	for range maxTries {
 		if f := next.wait(ctx, next.at); f != nil {

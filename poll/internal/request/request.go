@@ -195,8 +195,9 @@ func (c *client) secrets() []string {
 // precedence over User.
 func (c *client) sendsUser() bool { return c.User != nil && len(c.header["Authorization"]) == 0 }
 
-// credentials returns a description of each credential in the requests: the user, secret header fields, and client
-// certificates. Only trusted locations receive them. The Host field is sent only there, too, but is not a credential.
+// credentials returns a description of each credential in the requests: the user, secret header fields, and
+// client certificates. Only trusted locations receive credentials. The Host field, which also goes only to
+// trusted locations, is not a credential.
 func (c *client) credentials() (all []string) {
 	if c.sendsUser() {
 		all = append(all, "user "+c.User.String())
@@ -219,9 +220,10 @@ func (c *client) credentials() (all []string) {
 	return all
 }
 
-// withoutCertificate returns a copy of the Transport without client certificates. It returns nil if the Transport has
-// no client certificate, or is not an [http.Transport]. It reads the fields of the copy only: another goroutine may
-// just send the first request through the Transport, which changes the original's fields.
+// withoutCertificate returns a copy of the Transport without client certificates. It returns nil if the
+// Transport has no client certificate, or is not an [http.Transport]. It reads the fields of the copy only:
+// another goroutine may be sending the first request through the Transport, which changes the original's
+// fields.
 func (r *Request) withoutCertificate() *http.Transport {
 	original, ok := r.Transport.(*http.Transport)
 	if !ok {
@@ -254,10 +256,10 @@ func (c *client) noteWithheld(from location) {
 	}
 }
 
-// refer returns the location that reference names, in a response from the location from. An https URL that receives
-// credentials must not refer to http, because the response from there could be forged: refer then returns an error
-// that wraps [ErrUntrusted]. LocationTrusted permits such references. Other errors of refer mean an unusable
-// reference.
+// refer returns the location that reference names. from is the location whose response contains the reference.
+// An https URL that receives credentials must not refer to http, because the response from there could be
+// forged: refer then returns an error that wraps [ErrUntrusted]. LocationTrusted permits such references. Other
+// errors of refer mean an unusable reference.
 func (c *client) refer(from location, reference string) (location, error) {
 	to, err := from.resolve(reference, c.LocationTrusted)
 	downgraded := err == nil && from.url.Scheme == "https" && to.url.Scheme == "http"
@@ -267,9 +269,9 @@ func (c *client) refer(from location, reference string) (location, error) {
 	return to, err
 }
 
-// mayTakeBody checks whether a redirect from the location from to the location to may repeat the request with its
-// body. It returns nil if the origins are the same or LocationTrusted is true, and otherwise an error that wraps
-// [ErrUntrusted].
+// mayTakeBody checks whether a redirect between the two locations may repeat the request with its body. It
+// returns nil if the locations have the same origin, differ only by an upgrade from http to https, or if
+// LocationTrusted is true. Otherwise it returns an error that wraps [ErrUntrusted].
 func (c *client) mayTakeBody(from, to location) error {
 	if c.LocationTrusted || sameOrigin(from.url, to.url) || upgraded(from.url, to.url) {
 		return nil

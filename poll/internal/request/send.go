@@ -17,8 +17,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// send sends the single request of next and reads the response. It does not follow redirects. An error becomes the
-// Failure of the response.
+// send sends one HTTP request, which next describes, and reads the response. It does not follow redirects. An
+// error becomes the Failure of the response.
 func (c *client) send(ctx context.Context, next call) *response {
 	own, d := newDelivery(ctx, next.method)
 	defer d.stop(nil)
@@ -69,7 +69,7 @@ func (c *client) send(ctx context.Context, next call) *response {
 	return l.listen(ctx, own, d.stop)
 }
 
-// transport returns the transport for a request to the location to. An untrusted location receives no client
+// transport returns the transport for requests to the given location. An untrusted location receives no client
 // certificate.
 func (c *client) transport(to location) http.RoundTripper {
 	if bare := c.bare(); bare != nil && !to.trusted {
@@ -78,8 +78,8 @@ func (c *client) transport(to location) http.RoundTripper {
 	return c.Transport
 }
 
-// request builds the HTTP request of next. A request to an untrusted location has no credentials. It has only those
-// of the user's header fields that goesAnywhere accepts.
+// request builds the HTTP request of next. A request to an untrusted location has no credentials, and only the
+// user's header fields that goesAnywhere accepts.
 func (c *client) request(ctx context.Context, next call) *http.Request {
 	u := *next.at.url // a copy, because some transports change the URL, although they must not
 	req := (&http.Request{
