@@ -96,7 +96,7 @@ type Flags []Flag
 func HelpFlag() Flag { return Flag{Name: "help", Aliases: []string{"h"}, Usage: "this text"} }
 
 // In sets the help heading of every flag in fs to group, and returns fs itself. A flag without target kinds gets
-// the kinds given by kinds.
+// kinds.
 func (fs Flags) In(group string, kinds Kinds) Flags {
 	for i := range fs {
 		fs[i].Group = group
@@ -208,8 +208,8 @@ func number(s string) (n float64, ok bool) {
 	return n, true
 }
 
-// least returns a parser for values that are at least bound. It parses a value with parse. The error for an
-// invalid value is "... is not WHAT", with what in place of WHAT.
+// least returns a parser for values that are at least bound. It parses a value with parse. If parse fails, the error
+// is "VALUE is not WHAT", where WHAT is the parameter what.
 func least[T cmp.Ordered](bound T, what string, parse func(string) (T, bool)) func(string) (T, error) {
 	return func(s string) (T, error) {
 		n, ok := parse(s)
@@ -293,8 +293,8 @@ func ParseShare(s string) (share Share, err error) {
 	return Share{n, isPercent}, nil
 }
 
-// Of returns the share of total, with a percentage rounded up. It returns an error if the number is more than total.
-// In the error, the parameter things names the counted objects.
+// Of returns the share of total. A percentage is rounded up, to at least 1. Of returns an error if the number is
+// more than total. In the error, things names the counted objects.
 func (s Share) Of(total int, things string) (int, error) {
 	n := s.Number
 	if s.IsPercent {

@@ -137,8 +137,8 @@ func (l *Line) Parse(args []string) {
 // give appends the flag f with its value to l.Typed.
 func (l *Line) give(f *Flag, value string) { l.Typed = append(l.Typed, Setting{Flag: f, Text: value}) }
 
-// long parses word, a long flag without its dashes: "name" or "name=value". If the flag takes its value from the
-// next argument, that is args[0]. long returns the arguments that remain.
+// long parses word, a long flag without its dashes: "name" or "name=value". args holds the arguments after word. If
+// the value is missing from word, long takes args[0] as the value. It returns the arguments that remain of args.
 func (l *Line) long(word string, args []string) []string {
 	name, value, glued := strings.Cut(word, "=")
 	f := l.Flags.Lookup(name)

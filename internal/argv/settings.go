@@ -67,8 +67,8 @@ func (l Settings) Has(name string) bool { return l.Rank(name) > Unset }
 // false.
 func (l Settings) IsOn(name string) bool { return l.last(name).isOn() }
 
-// Origin returns where the flag called name was last set, as named in error messages. It returns --NAME if the
-// flag is not set.
+// Origin returns the source of the last setting of the flag called name, in the form used in error messages. It
+// returns --NAME if the flag is not set.
 func (l Settings) Origin(name string) string { return l.last(name).Origin }
 
 // With returns the settings after adding the value text of the flag f. The value replaces earlier values of the

@@ -86,8 +86,8 @@ type hintRow struct {
 	meaning, hint string
 }
 
-// hintTable returns the lines of hints.txt, grouped by the first word of their patterns. Each group is a function that
-// returns the group's rows. The function parses the lines at the first call, because most runs need few groups.
+// hintTable returns the lines of hints.txt, grouped by the first word of their patterns. Each group is a function
+// that returns the group's rows. The function parses the lines on its first call, because most runs need few groups.
 var hintTable = sync.OnceValue(func() map[string]func() []hintRow {
 	groups, table := make(map[string][]string), make(map[string]func() []hintRow)
 	for line := range strings.Lines(hints) {

@@ -75,9 +75,9 @@ func kindOf(n *yaml.Node) string {
 	return aText
 }
 
-// wrong returns a usage error for the given line of the file, with a formatted message and a hint. The line 0
-// stands for the whole file. The message contains no part of the file except keys and field names, because values
-// may be secret.
+// wrong returns a usage error for the given line of the file, with a formatted message and a hint. Line 0 stands for
+// the whole file. The message contains no part of the file except keys and field names, because values may be
+// secret.
 func (f *File) wrong(line int, hint, format string, args ...any) error {
 	place := f.Name + ": "
 	if line > 0 {
@@ -89,7 +89,7 @@ func (f *File) wrong(line int, hint, format string, args ...any) error {
 	return argv.Usagef("%s"+format, slices.Insert(args, 0, any(place))...).Hint("%s", hint)
 }
 
-// not returns the error for a value that has the wrong kind. The parameter needed describes the valid kind.
+// not returns the error for n, a value of the wrong kind. needed describes the valid kind.
 func (f *File) not(needed string, n *yaml.Node) error {
 	return f.wrong(n.Line, "", "this has to be %s, but it is %s", needed, kindOf(n))
 }
@@ -113,7 +113,7 @@ func (f *File) readText(e *Entry, n *yaml.Node) error {
 	return nil
 }
 
-// oneLine returns an error unless n is a text of one line, which must not be empty or longer than maxText.
+// oneLine returns an error unless n is a single line of text that is neither empty nor longer than maxText.
 func (f *File) oneLine(n *yaml.Node) error {
 	switch {
 	case kindOf(n) != aText:
@@ -193,9 +193,9 @@ func (f *File) readKey(e *Entry, key, value *yaml.Node, fields map[string]string
 	return err
 }
 
-// texts returns the texts in the list n. If n is not a list, texts treats it as a list of one item. It returns an
+// texts returns the items of the list n as strings. If n is not a list, n itself is the only item. texts returns an
 // error if an item is not a text, if the list is empty, or if it has more than maxValues items. It also returns an
-// error if all entries together have too many texts.
+// error if the settings and commands of all entries together have too many values.
 func (f *File) texts(n *yaml.Node) ([]string, error) {
 	items := n.Content
 	if kindOf(n) != aList {
@@ -222,10 +222,10 @@ func (f *File) texts(n *yaml.Node) ([]string, error) {
 	return texts, nil
 }
 
-// fill replaces the placeholders in the template and in the texts of the file with the values of the entry e. It
-// stores the results in e. The map fields holds the fields of an object. It is nil if the entry is a text. If the
-// entry itself sets a flag, the flag's text is not used. fill returns an error if a value is missing, or if a
-// value is not valid where its placeholder stands.
+// fill replaces the placeholders in the template, and in the flag values f.config.Texts, with values from the entry
+// e. It stores the results in e. fields holds the fields of an object, and is nil if the entry is a text. If the
+// entry itself sets a flag, fill ignores the flag's value in f.config.Texts. fill returns an error if a value is
+// missing, or if a value is not valid where its placeholder stands.
 func (f *File) fill(e *Entry, fields map[string]string) (err error) {
 	values := map[string][]string{}
 	e.id = fields["id"]

@@ -13,8 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// readJSON reads either a list of entries, or entries one after another, such as NDJSON. The JSON starts at
-// text[at].
+// readJSON reads either a JSON list of entries, or consecutive entries, as in NDJSON. The JSON starts at text[at].
 func (f *File) readJSON(text []byte, at int) error {
 	d := json.NewDecoder(bytes.NewReader(text[at:]))
 	isList := text[at+len(text[at:])-len(bytes.TrimLeft(text[at:], " \t"))] == '['
@@ -78,7 +77,8 @@ type jsonReader struct {
 	line    int // the line of raw[counted]
 }
 
-// node returns the next value. It drops items of very long lists and objects, which are an error in any case.
+// node returns the next value. It drops the last items of lists and objects that are long enough to be invalid
+// anyway.
 func (r *jsonReader) node() *yaml.Node {
 	token, _ := r.decoder.Token()
 	end := int(r.decoder.InputOffset())
@@ -209,7 +209,8 @@ func textNode(text string, line int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: text, Line: line}
 }
 
-// lineOf returns the line number, counted from 1, of the byte text[at]. It limits at to the length of text.
+// lineOf returns the number, counted from 1, of the line that contains text[at]. It clamps at to the range from 0 to
+// len(text).
 func lineOf(text []byte, at int) int {
 	return 1 + bytes.Count(text[:min(max(at, 0), len(text))], []byte("\n"))
 }

@@ -24,8 +24,8 @@ const (
 	// maxText is the maximum length of an item, a name or a URL in bytes. It is half of the maximum length of an
 	// argument on Linux.
 	maxText = 64 << 10
-	// maxAliased limits how many additional texts the aliases in a YAML file may create. It rejects a file with
-	// nested aliases that would use up the memory.
+	// maxAliased limits how many additional values the aliases in a YAML file may create. This limit rejects a file
+	// whose nested aliases would use up the memory.
 	maxAliased = 100_000
 	// maxEntries is the maximum number of entries in a file.
 	maxEntries = 1_000_000
@@ -67,7 +67,7 @@ type File struct {
 	config Config
 	fields []string        // the fields of the template and of the texts
 	key    string          // the key of the entry that is being read, or ""
-	room   int             // how many more texts the settings and commands of all entries may have
+	room   int             // how many more values the settings and commands of all entries may have
 	known  map[string]bool // the identities of all entries
 	named  map[string]int  // the line of each entry that has a name, by name
 	count  int
@@ -114,8 +114,8 @@ func Read(text []byte, c Config) (*File, error) {
 	return f, err
 }
 
-// nameByID uses the field id as the name of each entry that has no name. It does so only if each of these entries
-// has an id, and no two entries would have the same name.
+// nameByID uses the field called id as the name of each entry that has no name. It does so only if each of these
+// entries has an id, and no two entries would have the same name.
 func (f *File) nameByID() {
 	unnamed := slices.DeleteFunc(slices.Clone(f.Entries), func(e *Entry) bool { return e.Name != "" })
 	for _, e := range unnamed {
@@ -129,9 +129,9 @@ func (f *File) nameByID() {
 	}
 }
 
-// Batches divides the entries, which are keys, into batches of at most size keys. It returns an entry for each
-// batch, whose URL or command is the template, filled with the keys. Without a template, all keys form one batch
-// without a URL or a command.
+// Batches divides the entries, which are keys, into batches of at most size keys. It returns one entry for each
+// batch. The URL or command of this entry is the template, filled with the keys of the batch. Without a template,
+// all keys form one batch without a URL or a command.
 func (f *File) Batches(size int) (batches []*Entry, err error) {
 	if f.config.Template == nil {
 		size = max(1, len(f.Entries))

@@ -21,8 +21,8 @@ type Template struct {
 const escapedBrace = "a brace itself is written %7B"
 
 // ParseURL parses s, a URL with the placeholders {} or {.field}. If isSame is true, the URL may lack placeholders,
-// because the entries differ in other texts. The message of a usage error repeats at most the name of a
-// field. ParseURL does not check whether the URL is valid after the placeholders are replaced.
+// because the targets differ in other settings. The message of a usage error repeats at most the name of a field.
+// ParseURL does not check whether the URL is valid after the placeholders are replaced.
 func ParseURL(s string, isSame bool) (*Template, error) {
 	for _, braces := range regexp.MustCompile(`\{[^}]*\}?`).FindAllString(s, -1) {
 		name, isClosed := strings.CutSuffix(braces[1:], "}")
@@ -69,10 +69,9 @@ func (t *Template) Fields() []string {
 	return t.url.Fields()
 }
 
-// Batch prepares t for entries that are keys. After that, several entries can fill the template at the same time.
-// The parameter most is their maximum number. Batch returns a usage error if t contains a field such as {.id},
-// because a key has no fields. If most is greater than 1, it also returns a usage error if {} is part of the host or
-// the port.
+// Batch prepares t for entries that are keys. After the call, up to most entries can fill the template at the same
+// time. Batch returns a usage error if t contains a field such as {.id}, because a key has no fields. If most is
+// greater than 1, it also returns a usage error if {} is part of the host or the port.
 func (t *Template) Batch(most int) error {
 	t.lists = most > 1
 	for _, h := range t.url.holes {
@@ -93,8 +92,8 @@ func (t *Template) Fill(items []string) (url string, command []string, err error
 	return t.fill(map[string][]string{"": items})
 }
 
-// fill returns the URL or the command after replacing its placeholders. The map values holds the values for each
-// field by name. The name "" stands for {}.
+// fill returns the URL or the command after replacing its placeholders. values maps the name of each field to its
+// values. The name "" stands for {}.
 func (t *Template) fill(values map[string][]string) (url string, command []string, err error) {
 	if t.args == nil {
 		url, err = t.fillURL(values)
@@ -178,8 +177,8 @@ func (t *Template) fillCommand(items []string) (command []string, err error) {
 	return command, nil
 }
 
-// isInScript reports whether a position in a command is inside a script that a shell executes. The string before
-// is the part of the command before the position: the arguments, separated by NUL bytes.
+// isInScript reports whether a position in a command is inside a script that a shell executes. before is the part of
+// the command in front of the position, with NUL bytes between the arguments.
 //
 // A script is the value of a flag such as -c, or an argument after that flag, perhaps with more flags and option
 // names between them. Some programs, such as watch, pass all of their arguments to a shell.

@@ -90,10 +90,10 @@ func (t Text) Fields() (names []string) {
 	return names
 }
 
-// fill returns t after replacing its placeholders. The map values holds the values for each field by name. The
-// name "" stands for {}. Several values for the same placeholder are joined with commas. fill returns an error if
-// a value is not valid where the placeholder stands. It also returns an error if a value makes the flag's value
-// start with "@", because the flag would then read a file.
+// fill returns t after replacing its placeholders. values maps the name of each field to its values, where the name
+// "" stands for {}. Several values for the same placeholder are joined with commas. fill returns an error if a value
+// is not valid where the placeholder stands. It also returns an error if a value makes the flag's value start with
+// "@", because the flag would then read a file.
 func (t Text) fill(values map[string][]string) (string, error) {
 	var b strings.Builder
 	end := 0
@@ -119,7 +119,9 @@ func (t Text) fill(values map[string][]string) (string, error) {
 	return filled, nil
 }
 
-// escape returns value, escaped as the position of the placeholder h in t requires.
+// escape returns value, escaped as the position of the placeholder h in t requires. In a header, an argument, or a
+// body that is neither JSON nor a form, it returns value unchanged. It returns an error if value is not valid in
+// that part of a URL.
 func (t Text) escape(value string, h gap) (string, error) {
 	switch {
 	case t.form == address:
@@ -224,8 +226,8 @@ var (
 	authority = words.Pattern(`^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\])(?::[0-9]{1,5})?$`)
 )
 
-// escape returns text, escaped as the part p of a URL requires. If text is not valid there, it returns an error
-// that continues the sentence "the text ...".
+// escape returns text, escaped as the part p of a URL requires. For the host and the port, it returns text
+// unchanged, or an error if text is not valid there. The error continues the sentence "the text ...".
 func (p place) escape(text string) (string, error) {
 	switch {
 	case p == inPath:

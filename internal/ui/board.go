@@ -17,9 +17,9 @@ const (
 	closingHints = 3 // how many hints are printed for targets with the same reason
 )
 
-// A board holds the display state of all targets: one [boardRow] per target. The faces, which are the ways to show a
-// wait, all draw the board. If only one target is waited for, the board is called single and has one row. With
-// --each, the board also has a row for each list, a response whose elements are the targets.
+// A board holds the display state of all targets: one [boardRow] per target. Every face, a way to show a wait, draws
+// the board. If only one target is waited for, the board is called single and has one row. With --each, the board
+// also has a row for each list, a response whose elements are the targets.
 type board struct {
 	goal     string      // the goal in words; "" for a single board
 	size     int         // the number of targets, including targets without an event so far
@@ -160,8 +160,8 @@ func (b bucket) reason() string {
 	return b[0].reason
 }
 
-// commonest returns the largest buckets of targets that have not ended, at most as many as the parameter most. It
-// does not count targets without a reason.
+// commonest returns up to most buckets of targets that have not ended, largest first. It ignores targets without a
+// reason.
 func (b *board) commonest(most int) []bucket {
 	all := buckets(b.rows, func(r *boardRow) bool { return !r.over() && r.reason != "" })
 	return all[:min(len(all), most)]
@@ -186,7 +186,7 @@ const (
 // A timeline holds the attempts of a single wait. It drops attempts in the middle of a long wait.
 type timeline struct {
 	moments []moment
-	ended   time.Duration // when the last attempt ended; at first, the time of the first event
+	ended   time.Duration // when the last attempt ended; before the first attempt, the time of the first event
 }
 
 // update adds the attempt that the event ev reports. It ignores other events.
@@ -210,7 +210,7 @@ func (t *timeline) add(m moment) {
 	t.moments = append(t.moments, m)
 }
 
-// kept returns the first and the last attempts.
+// kept returns the first and the last attempts, without the attempts between them.
 func (t *timeline) kept() []moment {
 	all := append([]moment{}, t.moments...)
 	first := min(len(all), firstMoments)

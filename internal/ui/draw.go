@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	otherLines   = 4                // terminal rows that a table of targets does not use
+	otherLines   = 4                // the terminal rows that a table of targets leaves free
 	shownReasons = 5                // how many of the most common reasons are shown for many targets
 	phaseWidth   = len("next 9.9s") // the usual width of a row's next step: a fixed width keeps the columns after it in place
 )
@@ -40,8 +40,8 @@ func (v *view) live(now time.Time) []string {
 	return v.totals(now)
 }
 
-// totals returns the lines about all targets together, followed by a row for each open list. If the targets are
-// not in a table, the lines include the most common reasons.
+// totals returns the lines about all targets together, followed by a row for each of the first open lists. If the
+// targets are not in a table, the lines include the most common reasons.
 func (v *view) totals(now time.Time) []string {
 	b, elapsed := v.board, clock(v.board.at(now))
 	frame, counts := v.glyphs.frame(b.at(now))+" ", b.states()
@@ -126,8 +126,8 @@ func commonPart(names []string) int {
 	return strings.LastIndexByte(first[:n], '/') + 1
 }
 
-// markOf returns the character at the start of a row. It shows how the target ended, or that an attempt is
-// running. It is a blank for any other target.
+// markOf returns the character at the start of a row. It shows how the target ended, or that an attempt is running.
+// A single target that has not ended always counts as running. Any other target has a blank.
 func (v *view) markOf(row *boardRow, now time.Time) string {
 	switch {
 	case meaningOf(row.ending).status == status.Success:
@@ -142,8 +142,8 @@ func (v *view) markOf(row *boardRow, now time.Time) string {
 	return " "
 }
 
-// numbers returns the columns of a row with the attempt's number, the elapsed time, the progress bar and the next
-// step. The bar's column has the width bars, or is missing if bars is 0.
+// numbers returns the columns of a row with the attempt's number, the elapsed time, the forecast, the progress bar
+// and the next step. The progress bar's column is bars wide, and is missing if bars is 0.
 func (v *view) numbers(row *boardRow, now time.Time, bars int) string {
 	age, usual := clock(v.board.age(row, now)), v.forecast(row, now)
 	switch {
@@ -175,9 +175,9 @@ func (v *view) numbers(row *boardRow, now time.Time, bars int) string {
 	return text
 }
 
-// wordsOn returns the text at the end of a row: values of the progress, and the reason. If there is only one
-// target, the reason is shortened only if it needs more columns than the parameter room. Otherwise it is always
-// brief. If no row has a progress bar (bars is 0), the text includes the progress.
+// wordsOn returns the text at the end of a row: values of the progress, the reason, and why the row is delayed. The
+// reason of one of several targets is always brief. Any other reason is shortened only if it needs more than room
+// columns. If no row has a progress bar (bars is 0), the text includes the progress.
 func (v *view) wordsOn(row *boardRow, bars, room int) string {
 	text, progress := fitted(row.reason, room), row.progress.others
 	if row.n > 0 {
@@ -197,8 +197,8 @@ func (v *view) wordsOn(row *boardRow, bars, room int) string {
 	return clauses(progress, text, heldWords(row.held))
 }
 
-// forecast returns how much longer the wait of a row will probably take. It returns "" without a forecast, and for
-// the elements of a list.
+// forecast returns how much longer the wait of a row will probably take. It returns "" without a forecast, after the
+// end of the wait, and for one of several targets.
 func (v *view) forecast(row *boardRow, now time.Time) string {
 	if row.n > 0 || row.over() {
 		return ""
@@ -211,7 +211,7 @@ func (v *view) outlookOn(row *boardRow, now time.Time) string {
 	return clauses(row.next(now), heldWords(row.held), v.forecast(row, now))
 }
 
-// fitted returns reason unchanged, or its brief form if reason needs more columns than the parameter room.
+// fitted returns reason unchanged, or its brief form if reason needs more than room columns.
 func fitted(reason string, room int) string {
 	if term.Width(reason) <= room {
 		return reason

@@ -99,8 +99,8 @@ func (e end) status() status.Status {
 	return meaningOf(e.Ending).status
 }
 
-// line returns the closing line, "STATUS after 3 attempts in 4.2s: limit: reason: call again". A reader of the
-// line need not know the exit code.
+// line returns the closing line, "STATUS after 3 attempts in 4.2s: limit: reason: call again". The line makes sense
+// even to a reader who does not see the exit code.
 func (e end) line(p term.Palette) string {
 	verdict, again := string(meaningOf(e.Ending).status), ""
 	text := p.Paint(term.Tone(verdict), verdict) + " after " + words.Count(e.State.Attempts, "attempt")
@@ -120,14 +120,14 @@ func (e end) line(p term.Palette) string {
 	return joined(": ", text+" in "+clock(e.Elapsed), p.Paint(term.Bad, e.limit), reason, again)
 }
 
-// Limits for the lines at the end. If there are few targets, the lines name all of them.
+// Limits for the closing lines. If there are few targets, the closing lines name all of them.
 const (
 	closingReasons = 5
 	closingNames   = 10 // names for each reason
 	nameWidth      = 60 // columns for a name
 )
 
-// The closingLines are the lines that are printed at the end of a wait.
+// The closingLines are the lines printed at the end of a wait.
 type closingLines struct {
 	response []string // the start of the last response
 	details  []string // notes and hints; for several targets also the targets that did not succeed
@@ -142,8 +142,8 @@ func (w closingLines) fromLine() []string {
 	return slices.Concat([]string{w.line}, w.response, w.details)
 }
 
-// closing returns the lines to print at the last event. It depends on the kind of wait which response and
-// details they include:
+// closing returns the lines to print when ev, the last event, arrives. Which response and which details the lines
+// include depends on the kind of wait:
 //
 //	                        | response               | details
 //	one target, or a stream | after a failure        | notes and hints
@@ -209,8 +209,8 @@ func (v *view) missing() (lines []string) {
 	return lines
 }
 
-// bucketWords returns a line about the targets in lack: how many there are, how they ended, why, and the first of
-// their names.
+// bucketWords returns a line about the targets in lack: their number, how and why they ended, and the first of their
+// names.
 func (v *view) bucketWords(lack bucket) string {
 	text := fmt.Sprintf("%d %s", len(lack), v.cfg.Palette.Paint(lack[0].tone(), meaningOf(lack[0].ending).state))
 	if lack[0].ending == poll.Cancelled {
@@ -231,8 +231,8 @@ func (v *view) bucketWords(lack bucket) string {
 	return text
 }
 
-// Annotation returns a GitHub Actions workflow command that shows a failure as an annotation, titled with the
-// parameter what. In other environments, Annotation returns "". See
+// Annotation returns a GitHub Actions workflow command that shows a failure as an annotation with the title "poll:
+// WHAT", where WHAT is the parameter what. In other environments, Annotation returns "". See
 // https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
 func Annotation(getenv func(string) string, what, message string) string {
 	if getenv("GITHUB_ACTIONS") != "true" {

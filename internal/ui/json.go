@@ -224,7 +224,8 @@ type contentJSON struct {
 	Encoding string `json:"encoding,omitempty"` // "base64" if the body is encoded
 }
 
-// json returns the JSON for the end e. The exit code may be nil, and is null after a cancellation.
+// json returns the JSON for the end e. exit is the exit code, or nil to omit the exit code. After a cancellation,
+// the exit code is always null.
 func (e end) json(exit any) outcomeJSON {
 	if e.Ending == poll.Cancelled {
 		exit = json.RawMessage("null")
@@ -288,7 +289,7 @@ func (c *contentJSON) setBody(o *status.Observation) {
 // A predictionJSON is the JSON for a forecast from past runs.
 type predictionJSON struct {
 	Expected    *secondsJSON `json:"expected_s,omitempty"`       // how long the median run takes
-	Probability *float64     `json:"probability_done,omitempty"` // that a run is over at this age
+	Probability *float64     `json:"probability_done,omitempty"` // the probability that a run is over at this age
 }
 
 func predict(f Forecast, age time.Duration) predictionJSON {

@@ -37,8 +37,8 @@ type logged struct {
 
 const statusWidth = len("NOT_READY") // the width of a status in columns
 
-// event reports an event. The row belongs to the event's target, or is nil. The parameter found is the progress
-// that the event's response contains.
+// event reports an event. row belongs to the event's target, or is nil. found is the progress that the event's
+// response contains.
 func (l *logFace) event(row *boardRow, ev poll.Event, found shown) {
 	silent, single, isEnd := l.cfg.Face == None, l.board.single(), l.board.isEnd(ev)
 	if ev.Elapsed = l.board.at(ev.At); !l.opened {
@@ -99,8 +99,8 @@ func (l *logFace) opening(ev poll.Event) []string {
 	return lines
 }
 
-// isFirst reports whether a text of the given kind should be reported, and remembers the text. It returns false if
-// the text was reported before, or if mostShown texts of that kind were.
+// isFirst reports whether text, a message of the given kind, should be reported. If so, isFirst remembers text. It
+// returns false if text was reported before, or if mostShown messages of that kind were reported.
 func (l *logFace) isFirst(kind, text string) bool {
 	before := l.reported[kind]
 	if len(before) >= mostShown || slices.Contains(before, text) {
@@ -123,8 +123,8 @@ func (l *logFace) elements(ev poll.Event) {
 	}
 }
 
-// states returns the number of targets in each state, followed by the most common reasons. The parameter reasons
-// is the maximum number of reasons.
+// states returns the number of targets in each state, followed by the most common reasons. reasons is the maximum
+// number of reasons.
 func (l *logFace) states(reasons int) string {
 	texts := []string{l.board.states()}
 	for _, most := range l.board.commonest(reasons) {
@@ -147,10 +147,11 @@ func (l *logFace) attempt(row *boardRow, ev poll.Event, found shown) {
 	}
 }
 
-// isNews reports whether an attempt of a single wait or a list is worth a line in the log. It is if the status or
-// the rule differs from those in the previous line. A change of only the reason or the progress is worth a line at
-// most mostShown times, and never while status lines show it. If several targets are drawn on the terminal, or if
-// there are many lists, only problems in reading a list are worth a line.
+// isNews reports whether an attempt of a single wait or a list is worth a line in the log. A new status or a new
+// rule is always worth a line. A change of only the reason or the progress is worth a line at most mostShown times,
+// and never while status lines show it. An attempt that ends a single wait is worth no line if the closing line will
+// contain the same reason. If several targets are drawn on the terminal, or if there are many lists, only problems
+// in reading a list are worth a line.
 func (l *logFace) isNews(row *boardRow, ev poll.Event, found shown) bool {
 	b, isDrawn := l.board, l.cfg.Face == Live
 	switch {
@@ -169,8 +170,8 @@ func (l *logFace) isNews(row *boardRow, ev poll.Event, found shown) bool {
 // verdictOf returns the status and the rule of an attempt's verdict as one string.
 func verdictOf(ev poll.Event) string { return string(ev.Verdict.Status) + " " + ev.Verdict.Rule }
 
-// textOf returns the reason and the progress of an attempt without the parts that change in every attempt. If
-// textOf differs between two attempts, something has really changed.
+// textOf returns the reason and the progress of an attempt, without the parts that change in every attempt. If the
+// results for two attempts differ, something has really changed.
 func textOf(ev poll.Event, found shown) string {
 	return passing().ReplaceAllString(oneLine(ev.Verdict.Reason), "$1") + found.step()
 }
@@ -220,9 +221,10 @@ func (l *logFace) named(row *boardRow, text string) string {
 	return oneLine(row.name) + ": " + text
 }
 
-// end reports how one of several targets ended. It reports nothing if the lines at the end of the run will contain
-// the same: for a list, and for a target that ended because the whole wait or its list ended. It also reports
-// nothing if the target ended in an earlier run, or if a later run continues the target.
+// end reports how one of several targets ended. It reports nothing if the closing lines will contain the same
+// information. This is the case for a list, and for a target that ended because the whole wait or its list ended.
+// end also reports nothing if the target ended in an earlier run, or if a later run continues the wait for the
+// target.
 func (l *logFace) end(row *boardRow, ev poll.Event) {
 	o, b := ev.Outcome, l.board
 	if row.n == 0 || o.Resumed || l.cfg.Slice && isOpen(o.Ending) {
@@ -275,8 +277,8 @@ func (l *logFace) wait(ev poll.Event) {
 	l.row(ev, "wait", text)
 }
 
-// row writes a line of the log. Its columns are the elapsed time, the number of the attempt, a status or another
-// word (the parameter what), and the text.
+// row writes a line of the log. Its columns are the elapsed time, the number of the attempt, the parameter what,
+// which is a status or another word, and text.
 func (l *logFace) row(ev poll.Event, what, text string) {
 	number := "-"
 	if ev.State.Attempts > 0 {

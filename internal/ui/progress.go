@@ -18,8 +18,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A shown is the progress in a response. It consists of the values of the expressions in [Config.Show]. Without
-// such expressions, it is the first of the usual members.
+// A shown is the progress in a response. It consists of the values of the expressions in [Config.Show]. Without such
+// expressions, it is the value of the first usual member that the response contains.
 type shown struct {
 	values []any   // for JSON, one for each expression; nil if an expression has no value
 	others string  // the values next to the bar, separated by commas
@@ -28,7 +28,7 @@ type shown struct {
 }
 
 // usualMembers returns expressions for the members of a JSON response that usually hold the progress of an
-// operation. It compiles them at the first call.
+// operation. It compiles the expressions on the first call.
 var usualMembers = sync.OnceValue(func() (list []*expr.Expr) {
 	for _, path := range []string{".progress", ".percent", ".percentComplete", ".progress_percentage"} {
 		if x, err := expr.CompileValue(path); err == nil { // the expressions always compile
@@ -80,8 +80,9 @@ func mayShowProgress(o *status.Observation) bool {
 		(bytes.Contains(o.Body, []byte(`"progress`)) || bytes.Contains(o.Body, []byte(`"percent`)))
 }
 
-// read returns the progress in the event's response, and stores it in the row. If the response is not successful
-// and has no progress, the row keeps its progress.
+// read returns the progress in the event's response, and stores it in the row. If the response is unsuccessful and
+// contains no progress, the row keeps its previous progress. If the progress is not displayed, read returns the zero
+// value and does not change the row.
 func (v *view) read(row *boardRow, ev poll.Event) shown {
 	isList := row != nil && row.n == 0 && !v.board.single()
 	isShown := v.board.isFew() || v.cfg.Verbose || v.cfg.Face == JSON
@@ -115,10 +116,10 @@ func (s *shown) add(x *expr.Expr, v expr.Value) {
 	s.others = joined(", ", s.others, text)
 }
 
-// readProgress interprets the value of the expression name as a progress. The text may be a percentage such as
-// 62%, or a ratio such as 3/10. A number is a progress only if the name suggests it. A number up to 1 with a
-// decimal point, such as 0.25 or 1.0, is a share, unless the name contains "percent". For any other value,
-// readProgress returns the label "".
+// readProgress interprets text, the value of the expression name, as a progress. text may be a percentage such as
+// 62%, or a ratio such as 3/10. A number is a progress only if name suggests it. A number up to 1 with a decimal
+// point, such as 0.25 or 1.0, is a share, unless name contains "percent". For any other value, readProgress returns
+// the label "".
 func readProgress(text, name string, isNumber bool) (share float64, label string) {
 	done, total, isRatio := strings.Cut(text, "/")
 	number, sign := strings.CutSuffix(done, "%")

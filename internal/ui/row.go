@@ -17,7 +17,7 @@ type meaning struct {
 	ending poll.Ending
 	key    string        // the ending in JSON
 	status status.Status // the status of a run with this ending, which corresponds to the exit code
-	state  string        // how a count of targets with this ending is worded
+	state  string        // describes a number of targets with this ending, as in "3 done"
 }
 
 // meanings returns the meaning of each ending. The last is the meaning of "", a target that has not ended.
@@ -102,7 +102,7 @@ func (r *boardRow) update(ev poll.Event) {
 	}
 }
 
-// neverSeen is the reason of an element that no response of its list contained.
+// neverSeen is the reason for an element that has never appeared in its list.
 const neverSeen = "never seen"
 
 // end updates the row according to the outcome of its target.
@@ -121,7 +121,7 @@ func (r *boardRow) end(o *poll.Outcome) {
 	}
 }
 
-// isNeverSeen reports whether o is the outcome of an element that no response of its list contained.
+// isNeverSeen reports whether o is the outcome of an element that has never appeared in its list.
 func isNeverSeen(o *poll.Outcome) bool {
 	return o.Observation != nil && o.Observation.Presence == status.Missing && !o.State.Shown
 }

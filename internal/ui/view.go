@@ -171,9 +171,9 @@ type Forecast interface {
 // few past runs would be too inexact.
 const late = 0.98
 
-// left returns how much longer a run will probably take, such as "about 3m left". The parameter age is the time
-// since poll has known the operation to be running. The estimate is the median of the past runs that took longer.
-// If hardly any past run took that long, left returns "later than usual". It returns "" without a forecast.
+// left returns how much longer a run will probably take, such as "about 3m left". age is how long poll has known
+// that the operation is running. The estimate is the median of the past runs that took longer. If hardly any past
+// run took that long, left returns "later than usual". It returns "" without a forecast.
 func left(f Forecast, age time.Duration) string {
 	if f == nil {
 		return ""
@@ -200,8 +200,7 @@ func outlook(f Forecast) string {
 	return text
 }
 
-// done returns the probability that a run is over. The parameter age is the time since poll has known the
-// operation to be running.
+// done returns the probability that a run is over. age is how long poll has known that the operation is running.
 func done(f Forecast, age time.Duration) float64 {
 	return min(max(f.Done(f.Age(age)), 0), 1)
 }
@@ -215,7 +214,7 @@ func oneLine(s string) string {
 	return term.Cut(term.Line(s[:min(len(s), bytes)]), columns, "...")
 }
 
-// oneLines returns each of the texts as a safe line that starts with prefix.
+// oneLines returns each string in texts as a safe line that starts with prefix.
 func oneLines(prefix string, texts ...[]string) []string {
 	var list []string
 	for _, s := range slices.Concat(texts...) {
@@ -310,8 +309,8 @@ func sizeOf(o *status.Observation) string {
 	return s
 }
 
-// excerpt quotes up to the given number of lines of text from outside. It returns the first lines or, if fromEnd
-// is true, the last lines. A line of its own marks omitted lines.
+// excerpt quotes up to the given number of lines of text from outside. It returns the first lines or, if fromEnd is
+// true, the last lines. If lines are omitted, an additional line marks the gap.
 func excerpt(text []byte, lines int, fromEnd bool) (rows []string) {
 	const longest = blockWidth * utf8.UTFMax // how many bytes of a line are read
 	const mark = "| ..."

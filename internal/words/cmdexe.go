@@ -123,8 +123,9 @@ func batchArg(arg string) string {
 	return `"` + withoutVariables(arg) + backslashes + `"`
 }
 
-// withoutVariables changes text so that cmd.exe expands no variables. A command line has no escape for a percent
-// sign. Therefore, each percent sign is followed by the empty substring of a variable that always exists.
+// withoutVariables changes text so that cmd.exe expands no variables. Because a command line has no escape for a
+// percent sign, withoutVariables inserts the empty substring of a variable that always exists after each percent
+// sign.
 func withoutVariables(text string) string {
 	return strings.ReplaceAll(text, "%", "%%cd:~,%")
 }

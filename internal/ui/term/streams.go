@@ -72,8 +72,8 @@ func System(getenv func(string) string) *Streams {
 	return s
 }
 
-// Buffers returns streams for tests, which are not terminals. The string in is the content of stdin. The buffers
-// out and err collect the output.
+// Buffers returns streams for tests, which are not terminals. in is the content of stdin. The buffers out and err
+// collect the output.
 func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 	out, err = new(bytes.Buffer), new(bytes.Buffer)
 	none := func() int { return 0 }

@@ -39,8 +39,8 @@ func Line(s string) string {
 	return b.String()
 }
 
-// mayHarm reports whether [sanitize] might change r. It returns true for some characters that sanitize does not
-// change, because it is only a fast first test.
+// mayHarm reports whether [sanitize] might change r. As a fast first test, it also returns true for some characters
+// that sanitize does not change.
 func mayHarm(r rune) bool { return r < ' ' || r > '~' || r == '#' }
 
 // Block returns s, a text from outside, in a form that is safe to show as separate lines. Each line of the result
