@@ -12,8 +12,8 @@ import (
 )
 
 // An Attempt describes the attempt that a probe has to make. A probe that calls another probe should pass on
-// its Attempt, or a modified copy, and the context of the attempt. The requests of an [HTTP] then wait for the
-// [Limiter].
+// its Attempt, or a modified copy, and the context of the attempt, so that the requests of an [HTTP] wait for
+// the [Limiter].
 type Attempt struct {
 	Number   int           // number of the attempt, counting from 1
 	Elapsed  time.Duration // time since the wait started
@@ -29,8 +29,8 @@ type Attempt struct {
 	// Message, if not nil, evaluates one message of a stream. It returns true if the attempt has to end,
 	// because the message decides the wait or because nobody receives the events any more. The Observation that
 	// Check then returns is ignored. If Message never returned true, the end of the attempt has no effect on
-	// the status, unless it is an error that will not pass. The next attempt follows after a random wait, with
-	// a restarted schedule.
+	// the status, unless the attempt failed with an error that no further attempt can change. The next attempt
+	// follows after a random wait, with a restarted schedule.
 	//
 	// Message may be called by only one goroutine at a time, and only until Check returns. Outside a [Group],
 	// Message passes an event to the consumer of the events, on the goroutine that calls Message. If the
@@ -97,8 +97,8 @@ func (w *wait) finalize() {
 // check calls the probe, and evaluates its response. pace, which may be nil, delays the requests as the limiter
 // requires.
 //
-// ctx limits the attempt, and so does AttemptTimeout. For an HTTP stream, AttemptTimeout only limits the time from each
-// request to the response header. The deadline of a [Poller.Step] limits the attempt, too.
+// ctx limits the attempt, and so does AttemptTimeout. For an HTTP stream, AttemptTimeout limits only the time
+// from each request to the response header. The deadline of a [Poller.Step] limits the attempt, too.
 func (w *wait) check(ctx context.Context, pace *paced) {
 	if end := w.run.stepEnd; !end.IsZero() {
 		inTime, cancel := w.context(max(time.Until(end), 1))

@@ -80,8 +80,7 @@ func (c Command) Check(ctx context.Context, a Attempt) Report {
 
 // Plan returns the plan of the attempts, without running the program. If the program cannot be run,
 // Plan.Invalid is the reason. It is a [*status.Failure] of the kind FailureNotFound or FailureNotExecutable if
-// the program is missing or not executable, and another error if a batch file cannot be given one of the
-// arguments.
+// the program is missing or not executable, and another error if an argument cannot be passed to a batch file.
 func (c Command) Plan() Plan {
 	return Plan{Name: c.Target(), Origin: c.origin(), Invalid: process.Command(c).Check(), streams: c.Stream, lines: c.Stream}
 }

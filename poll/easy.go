@@ -37,7 +37,8 @@ func untilMet(ctx context.Context, probe HTTP, condition string) (outcome Outcom
 }
 
 // body returns the body of the last response, or nil if no response was received. The error is the outcome's
-// error. It is also not nil if the body is truncated, or if an earlier run received the response.
+// error. If the outcome has no error, body returns an error if the body is truncated, or if an earlier run
+// received the response.
 func (o Outcome) body() (body []byte, err error) {
 	if o.Observation != nil {
 		body = o.Observation.Body
@@ -61,8 +62,8 @@ func GetJSON[T any](ctx context.Context, url, condition string) (value T, err er
 // with a POST request. It then requests the URL that the response names (see [HTTP.Follow]) until a response
 // meets condition, and decodes that response with [Decode].
 //
-// If a request may have started the operation, Start does not send it again. The errors are the errors of
-// [GetJSON], and the error of encoding body.
+// Start does not repeat a request that may have started the operation. It returns the same errors as [GetJSON],
+// and an error if body cannot be encoded.
 func Start[T any](ctx context.Context, url string, body any, condition string) (value T, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {

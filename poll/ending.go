@@ -49,10 +49,10 @@ func (r *run) broken() error {
 	return nil
 }
 
-// ending returns how the wait ends after an attempt, or "" if the wait continues. If several endings apply, ending
-// returns the first one in this order: the ending by the verdict, the ending that stopped returns, ThrottledTooLong,
-// AttemptsExhausted, TimedOut. Only the verdict ends an element of a list, because limits such as MaxAttempts apply to
-// the list as a whole.
+// ending returns how the wait ends after an attempt, or "" if the wait continues. If several endings apply,
+// ending returns the first one in this order: the ending determined by the verdict, the result of stopped,
+// ThrottledTooLong, AttemptsExhausted, TimedOut. Only the verdict ends an element of a list, because limits
+// such as MaxAttempts apply to the list as a whole.
 func (w *wait) ending(now time.Time) Ending {
 	switch how := w.stopped(); {
 	case w.decided() && w.Status == status.Error:

@@ -42,8 +42,8 @@ type Event struct {
 	// Wait is the time until the next attempt (EventWait).
 	Wait time.Duration
 	// HeldBy explains a further EventWait for an attempt that was due, but has to be delayed. It is "gate" if
-	// the origin requested a pause and is closed. It is "rate" if the origin's request rate does not allow
-	// another request yet. Otherwise HeldBy is "". Programs that display the wait need HeldBy.
+	// the origin is closed because it requested a pause. It is "rate" if the origin's request rate does not
+	// allow another request yet. Otherwise HeldBy is "". Programs that display the wait need HeldBy.
 	HeldBy string
 
 	// Observation is the result of the attempt or the message, and Verdict is the verdict on it (EventAttempt,
@@ -130,7 +130,7 @@ type Outcome struct {
 	// Cause is the cause of the caller's context if that context ended the wait, or the error that makes the
 	// probe unusable. Otherwise Cause is nil.
 	Cause error
-	// State is what a later run needs to continue the wait. State.Attempts includes attempts that were
+	// State holds what a later run needs to continue the wait. State.Attempts includes attempts that were
 	// interrupted, but not attempts that could not be started.
 	State State
 	// Verdict and Observation belong to the last attempt that was not interrupted or, if there is none, to the

@@ -39,7 +39,8 @@ type gate struct {
 	slow    *semaphore.Weighted // taken by attempts that have become slow
 }
 
-// newGate returns a gate for at most parallel attempts that are not slow.
+// newGate returns a gate. The argument parallel is the maximum number of concurrent attempts, not counting slow
+// attempts.
 func newGate(parallel int) gate {
 	return gate{
 		origins: make(map[string]*origin),

@@ -82,7 +82,7 @@ type Summary struct {
 	// Attempts is the number of attempts made. An attempt for a list counts once, not once per element.
 	Attempts int
 	Elapsed  time.Duration // time since the group started
-	// Hints are notes why a list that seemed complete may have more elements, for example ".count is 500".
+	// Hints are notes on why a list that seemed complete may have more elements, for example ".count is 500".
 	// See [Elements.Whole].
 	Hints []status.Hint
 	// Cause is the cause of the caller's context if that context ended the group; otherwise nil.

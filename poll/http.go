@@ -21,9 +21,9 @@ import (
 //     Retry-After.
 //   - The server rejected the credentials, and Refresh has returned new ones.
 //
-// The request then goes to the URL to which redirects have led. A redirect that repeats the request (307, 308)
-// is followed until the request has been sent three times. If redirects led to another page that does not exist
-// (404, 410), the next attempt requests URL again.
+// A repeated request goes to the URL at the end of the redirects. A redirect that repeats the request (307,
+// 308) is followed until the request has been sent three times. If redirects led to another page that does not
+// exist (404, 410), the next attempt requests URL again.
 //
 // An attempt consists of one request and its redirects. HTTP prevents an [http.Transport] from sending a GET,
 // HEAD or OPTIONS request more than twice, and any other request more than once. It follows redirects as
@@ -92,7 +92,8 @@ type HTTP struct {
 	Follow string
 	// Next determines the next page of a successful response. All pages of a list are requested in one attempt,
 	// with the method and body of the first request, and with at most 1,000 requests. If a [Limiter] is set, a
-	// page that the server rejects because of load is requested again, up to ten times. Next is one of:
+	// page is requested up to ten times as long as the server rejects the requests because of load. Next is one
+	// of:
 	//
 	//   - "" or "none": a response has only one page.
 	//   - "auto": a Link header with rel="next" names the next page (RFC 8288). If there is no such header, but
@@ -205,7 +206,7 @@ var errNotWrapped = errors.New("a function or another probe makes a request that
 
 // An httpProbe is the probe of one attempt: an Operation, which all attempts of a wait share, and a position,
 // which names the URL to request. The Operation holds the connection, the cookies, the validators and the
-// renewed header fields, and locks them.
+// renewed header fields, and protects them with a lock.
 type httpProbe struct {
 	*request.Operation
 	position request.Position

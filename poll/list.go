@@ -20,10 +20,11 @@ import (
 // Elements configures a list: a probe whose responses contain several elements, each of which is a target. Only
 // the field Each is required.
 //
-// The wait for a list ends when all known elements have ended. If neither Known nor Expect is set, a second response
-// must then confirm that there are no further elements: it must show the same elements, and its attempt must start at
-// least 5 s later, or be the last attempt before the deadline of a Poller without Starting. A response that may be
-// incomplete, for example after a redirect to another page, does not count as either response.
+// The wait for a list ends when all known elements have ended. If neither Known nor Expect is set, a second
+// response must then confirm that there are no further elements: it must show the same elements, and its
+// attempt must start at least 5 s later, or be the last attempt before the deadline of a Poller without
+// Starting. A response that may be incomplete, for example after a redirect to another page, counts neither as
+// the first nor as the second response.
 //
 // A response that is unsuccessful or incomplete, or that contains no list, is evaluated as a whole instead of
 // element by element. If two elements on one page have the same name, the response is an ERROR.
@@ -275,8 +276,8 @@ func (l *list) evaluate(ctx context.Context, response *conclusion, w *wait, curr
 }
 
 // view returns the observation of w's element, derived from the observation of a complete response. If the
-// response lacks the element, the observation's Presence is Missing. It is Gone if the element was shown
-// before, and two consecutive complete responses lack it.
+// response lacks the element, the observation's Presence is Missing, or Gone if the element was shown before
+// and two consecutive complete responses lack it.
 func (l *list) view(response *status.Observation, w *wait, current *listed, last *expr.Doc) status.Observation {
 	o := *response
 	o.Attempt, o.Target = w.Attempts, w.p.Target
@@ -331,8 +332,9 @@ func (l *list) progress(o *status.Observation) string {
 const confirmDelay = 5 * time.Second
 
 // checkComplete reports whether the list is complete: all its elements have ended, and no further elements are
-// to be expected. It sets parent.Listed to the time of the first response that showed this. If the number of
-// elements is unknown, a later response must confirm it. lastAttempt is true if no further attempt is planned.
+// to be expected. It sets parent.Listed to the time of the first response that showed such a list. If the
+// number of elements is unknown, a later response must show the same list. lastAttempt is true if no further
+// attempt is planned.
 func (l *list) checkComplete(lastAttempt bool) bool {
 	if l.parent.last.isOutdated { // a response from a cache that predates an earlier response does not count
 		return false

@@ -45,7 +45,7 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 	return l
 }
 
-// start creates the context for all attempts, and a wait for each of pollers. It returns a function that
+// start creates the context for all attempts, and a wait for each Poller in pollers. It returns a function that
 // releases the context.
 func (l *loop) start(pollers iter.Seq[Poller]) (release func()) {
 	l.ctx, l.cancel = context.WithCancelCause(l.caller)

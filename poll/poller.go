@@ -175,9 +175,9 @@ func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
 // The deadline of ctx limits this Step, but not the whole wait. It limits the attempt like AttemptTimeout,
 // except that a tenth of the time, at most 5 s, is reserved for the caller to save the State.
 //
-// A request that starts an operation is sent only once under two conditions: [Poller.Starting] saves its State
-// before it returns; and after a Step that did not return, for example because of a crash, the next Step
-// receives the State that was saved last.
+// To ensure that a start request is sent only once, [Poller.Starting] must save its argument before it returns.
+// After a Step that did not return, for example because of a crash, the next Step must receive the State that
+// was saved last.
 func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 	going := *p
 	going.Past = &past

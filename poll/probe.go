@@ -99,9 +99,9 @@ func (p failingProbe) Check(context.Context, Attempt) Report {
 
 // Wrap returns a Probe that calls the function check in place of p.Check. The argument next of the function
 // calls p.Check, and returns its Observation. The function can prepare the attempt, or change the observation.
-// It also wraps the probes that p returns for later attempts and for the result, so operations are started only
-// once, and a later run can resume them. The Plan is the Plan of p. Wrap returns nil if p is nil. If check is
-// nil, no attempt can succeed.
+// Wrap also wraps the probes that p returns for later attempts and for the result, so operations are started
+// only once, and a later run can resume them. The Plan is the Plan of p. Wrap returns nil if p is nil. If check
+// is nil, no attempt can succeed.
 //
 // The function should return the Observation of next, or a modified copy. It may also return a new Observation
 // without a Failure, for example from [Observe]. The new Observation then counts as the last response of next

@@ -15,7 +15,7 @@ type run struct {
 	caller, ctx context.Context         // caller is the caller's context; ctx is derived from it, and also done at the deadline or once the goal is decided
 	cancel      context.CancelCauseFunc // cancels ctx
 	deadline    time.Time               // zero means no deadline
-	stepping    bool                    // run by Poller.Step: at most one attempt, if it is due
+	stepping    bool                    // the run is a Poller.Step, which makes at most one attempt, if one is due
 	stepEnd     time.Time               // latest end of the attempt that Poller.Step makes; zero means no limit
 	invalid     error                   // why the group's settings are invalid, or nil
 
@@ -80,7 +80,7 @@ func (w *wait) event(kind EventKind, now time.Time) Event {
 	return e
 }
 
-// all returns w, followed by the waits of the elements that have not ended if w makes the attempts for a list.
+// all returns w. If w makes the attempts for a list, the waits of the list's remaining elements follow.
 func (w *wait) all() []*wait {
 	waits := []*wait{w}
 	if w.list != nil {

@@ -148,7 +148,7 @@ func (l *loop) lineOf(w *wait) *line {
 	return &w.origin.line
 }
 
-// admit starts an attempt of the first wait in line, on a new goroutine. When that wait is through the gate,
+// admit starts an attempt of the first wait in line, on a new goroutine. When that wait has passed the gate,
 // admit is called again for the next wait.
 func (l *loop) admit(line *line) {
 	line.isBusy = false

@@ -17,9 +17,8 @@ import (
 //
 // The JSON form of a State has durations in nanoseconds, and additional members that only a later run uses.
 //
-// A State contains no header fields and no credentials. However, its JSON form can contain the URL that the
-// wait follows, as a response named it, and cookies. Since both can be secrets, store a State where other users
-// cannot read it.
+// A State contains no header fields and no credentials. However, its JSON form can contain cookies, and the URL
+// that the wait follows. Since both can be secrets, store a State where other users cannot read it.
 type State struct {
 	// Start is the time at which the wait started. Began is the time at which the operation started, as far as
 	// known. If the wait starts the operation, Began is the time of the response to the start request, and zero
@@ -76,7 +75,7 @@ type progress struct {
 	// slowed down for each of them.
 	Refusals int `json:"refusals,omitempty"`
 	// Anew is the number of the last attempt after which the schedule restarted, because its stream had
-	// messages; 0 means none.
+	// messages; 0 means that there was no such attempt.
 	Anew int `json:"anew,omitempty"`
 	// Took holds the durations of the latest attempts, which determine how much time is reserved for a last
 	// attempt. 0 marks an unused entry.
@@ -104,8 +103,8 @@ type progress struct {
 	Position json.RawMessage `json:"position,omitempty"`
 }
 
-// A pause is a period in which an origin has requested to receive no requests. The period starts at At and
-// lasts for Wait.
+// A pause is a period in which no requests may be sent to Origin, because the origin has requested a pause. It
+// starts at At, and lasts for Wait.
 type pause struct {
 	Origin string        `json:"origin"`
 	At     time.Time     `json:"at"`
@@ -150,8 +149,8 @@ func (s State) MarshalJSON() ([]byte, error) {
 	return json.Marshal(keptState{stateVersion, plainState(s)})
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. If the text has another version, or values that no wait can have
-// (such as a negative count), it returns an error and does not change s.
+// UnmarshalJSON implements [json.Unmarshaler]. If text has another version, or values that no wait can have
+// (such as a negative count), UnmarshalJSON returns an error and does not change s.
 func (s *State) UnmarshalJSON(text []byte) error {
 	var known keptState
 	err := json.Unmarshal(text, &known)

@@ -62,7 +62,7 @@ const (
 // is the time from the start of the attempt to the arrival of the message. evaluateMessage returns true if the
 // attempt has to end: the message decides the wait, or the consumer has ended the iteration.
 func (w *wait) evaluateMessage(ctx context.Context, o status.Observation, took time.Duration) (enough bool) {
-	if w.classify != nil || w.isDecidedByMessage() { // lists and results are not streams; messages after the deciding one are ignored
+	if w.classify != nil || w.isDecidedByMessage() { // lists and results are not streams; messages after the deciding message are ignored
 		return w.operation != nil || w.isDecidedByMessage()
 	}
 	now := time.Now()

@@ -207,7 +207,7 @@ func (l *loop) endList(parent *wait, how Ending) {
 	l.finish(parent)
 }
 
-// endAll ends w, with all its targets, with the ending how.
+// endAll ends w and all its targets with the ending how.
 func (l *loop) endAll(w *wait, how Ending) {
 	if w.list != nil {
 		l.endList(w, how)
@@ -251,7 +251,7 @@ func (l *loop) goal() Event {
 	if s.Need = l.needed(); needsAll {
 		s.Need = s.Targets + l.missing
 	}
-	isOpen := l.Percent > 0 && l.missing > 0 // Percent of a number that is still unknown
+	isOpen := l.Percent > 0 && l.missing > 0 // a percentage of a number of targets that is still unknown
 	if len(l.waits) == 0 || s.Endings[Succeeded] < s.Need || isOpen || needsAll && l.failed > 0 {
 		s.Ending = gravest(s.Endings)
 	}

@@ -19,7 +19,7 @@ import (
 type conclusion struct {
 	observation *status.Observation
 	verdict     status.Verdict
-	begun       time.Time // start of the attempt or, for a response from a cache, the earliest time at which the server may have created it
+	begun       time.Time // start of the attempt or, for a response from a cache, the earliest time at which the server may have created that response
 	took        time.Duration
 	isOutdated  bool // the response came from a cache and predates an earlier response; see wait.outdated
 	isHeld      bool // the stream was ended early because its verdict had lasted long enough
@@ -29,8 +29,8 @@ type conclusion struct {
 // may not be visible yet.
 const freshFor = 10 * time.Second
 
-// evaluateResponse evaluates the observation o of an attempt that took the duration took, and updates the
-// State. If ctx is done, it stops evaluating rules that take long.
+// evaluateResponse evaluates o, the observation of an attempt, and updates the State. took is the duration of
+// the attempt. If ctx is done, evaluateResponse stops evaluating rules that take long.
 func (w *wait) evaluateResponse(ctx context.Context, o status.Observation, took time.Duration) {
 	if c := w.stream.uncounted; c != nil {
 		w.count(c)
@@ -191,8 +191,8 @@ func (w *wait) record(c *conclusion) {
 	w.wasPending = w.wasPending || !isNeutral && c.observation.Failure == nil && w.Status != status.Success
 }
 
-// conclude returns the State that follows s after the conclusion c at the time now. If isNeutral is true, the
-// verdict neither continues nor interrupts the sequence of equal verdicts.
+// conclude returns the State s, updated with the conclusion c. now is the current time. If isNeutral is true,
+// the verdict neither continues nor interrupts the sequence of equal verdicts.
 func conclude(s State, c *conclusion, isNeutral bool, now time.Time) State {
 	o, v := c.observation, c.verdict
 	s.RetryAfter, s.Reason = o.RetryAfter, v.Reason
@@ -287,9 +287,9 @@ func isAged(o *status.Observation) bool {
 	return meaning.HTTPOf(o).Age > 0 || o.Header.Get("Age") != ""
 }
 
-// noteEvidence stores the last response as the evidence if later responses must be newer. That is the case if they
-// have to confirm its SUCCESS or ERROR, the completeness of a list, or the absence of an element. A response
-// with status 202 is evidence, too, because the result is created later.
+// noteEvidence stores the last response as the evidence if later responses must be newer. That is the case if
+// later responses have to confirm the last response's SUCCESS or ERROR, the completeness of a list, or the
+// absence of an element. A response with status 202 is evidence, too, because the result is created later.
 func (w *wait) noteEvidence() {
 	o := w.last.observation
 	isOpen := func(w *wait) bool { return w.Absent > 0 || w.isUnconfirmed() }

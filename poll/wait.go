@@ -100,12 +100,12 @@ func newWait(r *run, p Poller) *wait {
 	return w
 }
 
-// maxUnobserved is by how much the pause between two runs may exceed the planned wait. If the pause is longer,
-// the threshold's For starts again, because nobody observed the operation during the pause.
+// maxUnobserved is the longest time by which the pause between two runs may exceed the planned wait. If the
+// pause is longer, the threshold's For starts again, because nobody observed the operation during the pause.
 const maxUnobserved = 2 * time.Second
 
-// resumeFrom restores past, the State of an earlier run. It replaces times in the future by now: the clock of
-// that run may have been ahead, and waits must not become longer than planned.
+// resumeFrom restores past, the State of an earlier run. It replaces each time that is later than now by now,
+// because the clock of the earlier run may have been ahead, and waits must not become longer than planned.
 func (w *wait) resumeFrom(past State, now time.Time) {
 	w.State = past
 	if w.Ended() {

@@ -42,8 +42,8 @@ type ruleCount struct {
 
 const (
 	maxExplained = 100 // largest number of rule results per response that are explained by hints, because explaining takes long
-	fewMessages  = 5   // number of stream messages that a rule must be evaluated on before a hint may explain that they are not JSON
-	maxTold      = 10  // largest number of hints during a wait, because a document with different members each time leads to ever new hints
+	fewMessages  = 5   // number of stream messages on which a rule must have been evaluated before a hint explains that they are not JSON
+	maxTold      = 10  // largest number of hints during a wait, because a document whose members keep changing would lead to ever new hints
 )
 
 // Add reads the verdict v for the response o. It adds hints to v, collects hints about o, and records the results of

@@ -103,9 +103,10 @@ func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 	return m
 }
 
-// unsuccessfulVerdict returns the verdict for a response that is not successful. If the server asks to retry or
-// not to retry, or to send fewer requests, that decides. Otherwise the status code decides. It follows RFC 9110
-// section 15, RFC 6585 section 4 for 429, and the custom of sending a 503 or 403 with Retry-After.
+// unsuccessfulVerdict returns the verdict for a response that is not successful. An explicit request by the
+// server takes precedence: to retry, not to retry, or to send fewer requests. Otherwise the status code
+// determines the verdict, following RFC 9110 section 15, RFC 6585 section 4 for 429, and the custom of sending
+// a 503 or 403 with Retry-After.
 func (h HTTP) unsuccessfulVerdict(o *status.Observation) status.Verdict {
 	v := status.Verdict{Status: status.Error, Reason: h.words(*o.Code)}
 	again := func(why string) status.Verdict { return notReady(v.Reason + why) }

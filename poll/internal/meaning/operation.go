@@ -56,10 +56,10 @@ func (h HTTP) followedVerdict(o *status.Observation, report Report, isNamed bool
 	return v
 }
 
-// statelessVerdict returns the verdict for a document without a state of the operation. From most URLs, such a document
-// is the result if it is a created object or text, and if nothing contradicts that. But a maintenance page also lacks a
-// state, and a status document must have a state. If the document alone decides nothing, the verdict has the zero
-// Status (see [status.Meaning]).
+// statelessVerdict returns the verdict for a document without a state of the operation. Such a document from
+// most URLs counts as the result if it is a created object or text, and nothing contradicts that. But a
+// maintenance page also lacks a state, and a status document must have a state. If the document alone decides
+// nothing, the verdict has the zero Status (see [status.Meaning]).
 func (h HTTP) statelessVerdict(o *status.Observation, report Report, isNamed bool) status.Verdict {
 	words, earlier := h.words(*o.Code), h.Earlier
 	undecided := func(why string) status.Verdict { return status.Verdict{Reason: why} }

@@ -38,7 +38,7 @@ type Rules struct {
 }
 
 // NewRules returns the rules for an origin that allows perSecond requests per second. A perSecond of 0 or less
-// means that there is no limit. If known is true, 95% of perSecond are used from the start. If known is false,
+// means that there is no limit. If known is true, 95% of perSecond is used from the start. If known is false,
 // perSecond is an upper estimate, and the rate starts at share*perSecond. The parameter farthest becomes the
 // field Farthest.
 func NewRules(perSecond float64, known bool, share float64, farthest int64) Rules {

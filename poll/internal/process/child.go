@@ -19,9 +19,9 @@ const (
 	killTime = 400 * time.Millisecond
 )
 
-// A child is the program that one attempt runs, together with the processes that the program has started. On Unix
-// these processes are found by the program's process group, on Windows by its job. In the foreground, the program
-// shares the process group of poll.
+// A child is the program that one attempt runs, together with the processes that the program has started. On
+// Unix these processes are identified by the program's process group, on Windows by its job. In the foreground,
+// the program shares the process group of poll.
 type child struct {
 	cmd      *exec.Cmd
 	job      job
@@ -65,7 +65,7 @@ func (s *Session) run(cmd *exec.Cmd) (*child, error) {
 // wait waits until the program has ended, and closes exited. If other processes still hold the outputs open, it
 // gives them time to finish: the duration grace-drainTime, because finish waits for drainTime afterwards. Then
 // it closes finished. wait runs in its own goroutine. The attempt's own goroutine is locked to a thread, so
-// each wakeup is expensive: it wakes up only once, when finished is closed.
+// each wakeup is expensive: that goroutine wakes up only once, when finished is closed.
 func (c *child) wait(grace time.Duration) {
 	c.err = c.cmd.Wait()
 	close(c.exited)
@@ -107,9 +107,9 @@ func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
 	return false
 }
 
-// stop ends the program and its process group. First it sends them a signal to terminate. After the grace it kills
-// the processes that are left. Without a grace, or if the signal cannot be sent, it kills them at once. stop sets
-// c.unkillable if processes survive.
+// stop ends the program and its process group. First it sends them a signal to terminate. After the grace it
+// kills the processes that are left. If the grace is 0, or if the signal cannot be sent, it kills all of them
+// at once. stop sets c.unkillable if processes survive.
 func (s *Session) stop(ctx context.Context, c *child) {
 	if s.Grace > 0 && c.terminate() && c.gone(s.Grace, connect.CallerOf(ctx).Hurry) {
 		return

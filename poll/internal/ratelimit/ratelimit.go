@@ -234,7 +234,7 @@ func (r *reader) rateLimit() *status.RetryAfter {
 	return wait
 }
 
-// left records a limit: n requests may still be sent before the limit is reset, after the duration reset. If
+// left records a limit that still permits n requests until its reset, which is due after the duration reset. If
 // there are several limits, Quota becomes the limit with the lowest request rate. If reset is 0 or less, the
 // time of the reset is unknown, and left sets only Exhausted.
 func (r *reader) left(n float64, reset time.Duration) {

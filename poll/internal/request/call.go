@@ -18,9 +18,9 @@ type Attempt struct {
 	Last   bool  // the wait makes no further attempt, so the request is not conditional
 	Accept []int // status codes that count as successful (see status.Rules); nil means 2xx
 	Pace   Pace  // spaces out the requests of the attempt; nil for no spacing
-	// Timeout limits the time to receive a complete response, including its redirects. The timeout starts again for
-	// each page of a list and, with a Pace, for each redirected request. For a stream, Timeout only limits the time
-	// until the header arrives. 0 means no limit.
+	// Timeout limits the time to receive a complete response, including its redirects. The timeout starts again
+	// for each page of a list and, with a Pace, for each redirected request. For a stream, Timeout limits only
+	// the time until the header arrives. 0 means no limit.
 	Timeout time.Duration
 	Anew    bool // discard the last event ID, so that the server resends earlier events of a stream
 	NoCache bool // send Cache-Control: no-cache, so that caches forward the request to the origin server
@@ -39,8 +39,8 @@ type Pace interface {
 	Done(origin string, o status.Observation) (again bool)
 }
 
-// wait waits until a.Pace permits a request to the location to. It returns a failure if a.Pace permits no request. It
-// returns nil at once if a has no Pace.
+// wait waits until a.Pace permits a request to the given location. It returns a failure if a.Pace permits no
+// request. It returns nil at once if a has no Pace.
 func (a Attempt) wait(ctx context.Context, to location) *status.Failure {
 	if a.Pace == nil {
 		return nil
@@ -72,7 +72,7 @@ type response struct {
 	call        call        // the call that led to this response, as changed by redirects
 	unsent      bool        // the last request has certainly not reached the server
 	isConfirmed bool        // a 304 has confirmed an earlier response; except for the server's limits and dates, the fields come from that response
-	conditions  http.Header // header fields that make a later request conditional on this response; nil without an ETag or a usable Last-Modified
+	conditions  http.Header // header fields that make a later request conditional on this response; empty without an ETag or a usable Last-Modified
 }
 
 // observation returns a copy of the Observation, with the HTTP facts as its Protocol.
@@ -100,7 +100,7 @@ func failed(f *status.Failure, next call) *response {
 	return &response{Observation: status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}, call: next}
 }
 
-// note appends text as a hint.
+// note adds a hint with the given text to a.
 func (a *response) note(text string) { a.hint(status.Hint{Text: text}) }
 
 func (a *response) hint(h status.Hint) { a.Hints = append(slices.Clip(a.Hints), h) }

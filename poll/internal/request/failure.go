@@ -207,7 +207,7 @@ func joinedErrors(err error) (all []error) {
 // weight ranks the errors of a host's addresses: the error with the smallest weight becomes the reason of the
 // failure. The weight is 0, except in three cases:
 //
-//	1  a refused connection: a host counts as refused only if all of its addresses are
+//	1  a refused connection: a host counts as refused only if every address refuses
 //	2  a name without addresses: the error of another name or address is more useful
 //	3  an IPv6 address without a route from this machine: many machines have no IPv6
 func weight(err error) int {
@@ -246,8 +246,9 @@ func addressOf(err error) string {
 	return ""
 }
 
-// kindOf returns the failure kind for a proxy that rejected a connection with the HTTP status e. The kind is
-// FailureThrottled for 429, FailureHopeless for 403, 407 and redirects, and FailureTransient for any other status.
+// kindOf returns the kind of failure if a proxy has rejected a connection with the HTTP status e. The kind is
+// FailureThrottled for 429, FailureHopeless for 403, 407 and redirects, and FailureTransient for any other
+// status.
 func kindOf(e connect.ProxyError) status.FailureKind {
 	switch {
 	case e == http.StatusTooManyRequests:

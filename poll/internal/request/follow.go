@@ -14,9 +14,9 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// parseFollow parses s, the Follow of poll.HTTP. It selects the URL that is polled after the first response: an
-// expression or a URL with expressions, or one of the keywords "", "auto", "none" and "self". parseFollow returns an
-// error if s is an expression that does not depend on the response.
+// parseFollow parses s, the Follow of poll.HTTP. s selects the URL that is polled after the first response: s
+// is an expression or a URL with expressions, or one of the keywords "", "auto", "none" and "self". parseFollow
+// returns an error if s is an expression that does not depend on the response.
 func parseFollow(s string, opts ...expr.Option) (reference, error) {
 	r, err := parseReference(s, []string{"", "auto", "none", "self"}, opts...)
 	if err == nil && r.explicit() && r.texts == nil && !r.reads() {
@@ -217,8 +217,8 @@ func isURL(s string) bool {
 // explicit reports whether r is an expression or a URL, rather than a keyword.
 func (r reference) explicit() bool { return r.source != "" }
 
-// reads reports whether an expression in r reads one of the variables. Without variables, it reports whether the URL
-// that r builds depends on the response.
+// reads reports whether an expression in r reads one of the variables. If no variables are given, reads reports
+// whether the URL that r builds depends on the response.
 func (r reference) reads(variables ...string) bool {
 	return slices.ContainsFunc(r.values, func(x *expr.Expr) bool { return x.Reads(variables...) })
 }

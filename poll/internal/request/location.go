@@ -33,10 +33,11 @@ func newLocation(u *url.URL, trusted bool) location {
 	return location{u, trusted, connect.Origin(u)}
 }
 
-// resolve returns the location that reference names in a response from p. The reference is, for example, the value of
-// a Location field, and may be a relative URL. The result is trusted if trustAll is true, or if p is trusted and has
-// the same origin. So trust ends as soon as the origin changes, and does not come back if the other origin refers to
-// the first one again. The error message continues a sentence about the reference, as in "has no host".
+// resolve returns the location that reference names, as the Location field of a response from p, for example.
+// The reference may be a relative URL. The result is trusted if trustAll is true, or if p is trusted and has
+// the same origin. So trust ends as soon as the origin changes, and does not come back if the other origin
+// refers to the first one again. The error message continues a sentence about the reference, as in "has no
+// host".
 func (p location) resolve(reference string, trustAll bool) (location, error) {
 	if reference == "" {
 		return location{}, errors.New("is empty")

@@ -50,7 +50,7 @@ func (c *client) sendFollowing(ctx context.Context, next call) *response {
 //
 //   - a is not a redirect, or MaxRedirects is negative
 //   - the redirect is ambiguous (see isAmbiguous), or its Location is unusable
-//   - a is a 303 to the start request, and Follow is "self": the Location names the result
+//   - a is a 303 response to the start request, and Follow is "self": the Location names the result
 //
 // It returns a failure if the client must not follow the redirect, because the Location is untrusted or there were
 // too many redirects.

@@ -137,9 +137,9 @@ func (c *client) setHeader(req *http.Request, next call) {
 	}
 }
 
-// read reads the body of resp into a. It returns an error if the body breaks off, or if it is an unrequested part of
-// the document or in an unrequested content encoding. It does not read a body after a 1xx status: after a 101,
-// another protocol uses the connection.
+// read reads the body of resp into a. It returns an error if the body ends early. A body that is only a part of
+// the document, or that has a content encoding, is also an error, unless the user's header requests it. read
+// does not read a body after a 1xx status: after a 101, another protocol uses the connection.
 func (c *client) read(a *response, resp *http.Response) (err error) {
 	if a.code < http.StatusOK {
 		return nil
