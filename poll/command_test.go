@@ -350,6 +350,16 @@ func TestStream_commandThreshold(t *testing.T) {
 	}
 }
 
+// A threshold with a time does not end a stream whose lines are NOT_READY.
+func TestStream_commandNotReady(t *testing.T) {
+	t.Parallel()
+	p := poll.Poller{Probe: shellStream("echo a; sleep .1; echo ready; sleep 3600"), Rules: conditions(t, `$stdout == "ready"`), Immediate: true,
+		MaxAttempts: 1, ErrorThreshold: poll.Threshold{Times: 1, For: time.Hour}, Timeout: slack}
+	if o, _ := p.Run(t.Context()); o.Ending != poll.Succeeded || o.State.Messages != 2 {
+		t.Errorf("have %s after %d messages: %s", o.Ending, o.State.Messages, o.Reason)
+	}
+}
+
 // Each wait for the lines of a command has an outcome, and ends without waiting for processes that are left
 // running.
 func TestStream_command(t *testing.T) {

@@ -267,5 +267,5 @@ func (w *wait) timeToHold(now time.Time) time.Duration {
 	if w.Streak == 0 {
 		return 0
 	}
-	return w.threshold().For - now.Sub(w.Since)
+	return w.threshold().For - max(0, now.Sub(w.Since)) // the verdict may have changed after now
 }
