@@ -137,7 +137,7 @@ func (w *wait) check(ctx context.Context, pace *paced) {
 	w.ended(ctx, &r.Observation)
 	w.noteClosed(&r.Observation)
 	evaluation := context.Context(timer)
-	if !timer.restart(w.p.AttemptTimeout) { // the evaluation may take as long as the attempt
+	if !timer.restart(w.p.AttemptTimeout) { // the evaluation has the same time limit as the attempt
 		inTime, cancel := w.context(w.p.AttemptTimeout)
 		defer cancel()
 		evaluation = inTime

@@ -136,7 +136,7 @@ func (e *groupError) Unwrap() []error {
 // elements follow the order in which responses first showed the elements. The error is the result of
 // [Summary.Err].
 func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (outcomes []Outcome, err error) {
-	err = errors.New("the group ended before its goal was decided") // returned only if a probe or another function of the caller calls runtime.Goexit, so that no EventGoal comes
+	err = errors.New("the group ended before its goal was decided") // returned only if a probe or another function of the caller calls runtime.Goexit, so that there is no EventGoal
 	for event := range g.Events(ctx, targets) {
 		switch {
 		case event.Kind == EventGoal:

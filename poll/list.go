@@ -57,9 +57,9 @@ type Elements struct {
 	Narrow func(keys []string) Probe
 }
 
-// A list is a wait whose responses hold the states of several operations. One wait, the parent, makes the
-// attempts and evaluates each response as a whole. For each element that is a target there is a further wait,
-// which only evaluates that element.
+// A list handles responses that contain the states of several operations. One wait, the parent, makes the
+// attempts and evaluates each response as a whole. Each element that is a target has a wait of its own, which
+// evaluates only that element.
 type list struct {
 	Elements
 	parent *wait
@@ -105,10 +105,11 @@ func newList(parent *wait, atLeast int) *list {
 	return l
 }
 
-// listedBefore returns the time since which the earlier runs saw the same set of elements, or zero if that time
-// is unknown. The argument listed is the Listed time in parent.Past. If the earlier run was killed, parent.Past
-// may be older than the elements' own States. If parent.Past does not describe the last list, the result is no
-// later than the end of the last element.
+// listedBefore returns the time since which earlier runs have seen the same set of elements, or zero if that
+// time is unknown. The argument listed is the Listed time in parent.Past. That time does not count if an
+// element started later: parent.Past is then older than the State of that element, for example after a crash.
+// If all elements have ended, and parent.Past does not describe the last list, the result is the end of the
+// last element, or listed if that is earlier.
 func (l *list) listedBefore(listed time.Time) (at time.Time) {
 	isOpen := false
 	for _, past := range l.Past {
@@ -192,7 +193,7 @@ func (l *list) classify(ctx context.Context, response *conclusion) status.Verdic
 		words := next + " names another page: the command has to print all pages, and many commands have a flag for that"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Hints: []status.Hint{{Kind: status.HintNext}}}
 		return l.whole(ctx, *o, "")
-	default: // the request layer does not know which member is the list, so it could not detect this
+	default: // the request layer does not know which member is the list, so it could not detect the next page
 		l.reader.partial = cmp.Or(l.reader.partial, next+" names another page")
 	}
 	found, moved, err := l.reader.name(ctx, found)

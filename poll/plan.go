@@ -27,7 +27,7 @@ const (
 type listing struct {
 	confirmAt time.Time     // time from which an attempt can confirm the list; zero if the next attempt has another purpose
 	streak    int           // number of consecutive complete responses after which some element's SUCCESS still had to be confirmed
-	hold      time.Duration // time until the verdicts of all elements have lasted for their threshold
+	hold      time.Duration // time until the verdict on each element has lasted as long as its threshold requires
 }
 
 // next returns due, the time of the next attempt. It follows the schedule, or the wait that the server
@@ -123,7 +123,7 @@ func (w *wait) scheduledWait(of listing, now time.Time) (wait, previous time.Dur
 	switch {
 	case w.isRefused():
 		schedule = throttled
-		step.Refusals = max(0, step.Refusals-1) // the schedule throttled accounts for the last rejection itself
+		step.Refusals = max(0, step.Refusals-1) // the schedule called throttled already accounts for the last rejection
 	case w.endedStream():
 		schedule = throttled
 	}

@@ -27,8 +27,8 @@ type Poller struct {
 	// supports Elements: the methods of Poller end with Failed if Elements is set. Nil means that each response
 	// is about one operation.
 	Elements *Elements
-	// Rules determine the verdict on each response. The zero value means that these are SUCCESS: HTTP status
-	// 2xx, exit code 0, an established connection, and a [ProbeFunc] observation without a failure.
+	// Rules determine the verdict on each response. With the zero value, each of these means SUCCESS: HTTP
+	// status 2xx, exit code 0, an established connection, and a [ProbeFunc] observation without a failure.
 	Rules status.Rules
 
 	// Schedule determines the wait before each attempt. Nil means 100 ms before the first attempt, doubled each

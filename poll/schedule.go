@@ -155,7 +155,7 @@ func (l *loop) admit(line *line) {
 	for len(line.waits) > 0 && !line.isBusy && !l.isOver() {
 		w := line.waits[0]
 		line.waits = line.waits[1:]
-		if w.hasEnded { // it ended at its deadline
+		if w.hasEnded { // the wait has ended at its deadline
 			continue
 		}
 		line.isBusy, w.isBusy = true, true

@@ -19,7 +19,7 @@ type score struct {
 	live       int // number of targets that have not ended
 	failed     int // number of targets and lists that ended without success
 	growing    int // number of lists that may add more targets
-	missing    int // number of targets that the lists still lack to reach their expected sizes
+	missing    int // number of targets that must still appear before all lists have their expected sizes
 }
 
 // add adds w, the wait for a target or for a list, to the loop.

@@ -238,7 +238,7 @@ func (w *wait) isNeutral(c *conclusion) bool {
 // from the previous response. A truncated response counts as different, because the missing part may differ.
 func (w *wait) noteChange(o *status.Observation, now time.Time) (changed bool) {
 	if o.Failure == nil {
-		sum := crc32.ChecksumIEEE(o.Body) // chosen because its table is the fastest to build
+		sum := crc32.ChecksumIEEE(o.Body) // the IEEE polynomial, because its table is the fastest to build
 		for _, page := range o.Pages {
 			sum = crc32.Update(sum, crc32.IEEETable, page)
 		}

@@ -16,7 +16,7 @@ import (
 
 const (
 	lockSuffix = ".lock"
-	lockPoll   = time.Millisecond // pause between two attempts to acquire a lock; locks are held for less time
+	lockPoll   = time.Millisecond // pause between two attempts to acquire a lock; longer than a process usually holds a lock
 )
 
 // A directory is a store for the processes of one user on one machine. It keeps each record in a separate file.

@@ -19,7 +19,7 @@ func addHints(o *status.Observation, v *status.Verdict) {
 	}
 	for _, one := range v.Results {
 		if one.Matched() && one.Rule.String() == v.Rule {
-			if one.Rule.Why == "" || len(v.Objects) < 2 { // do not explain a rule about many objects, which takes long
+			if one.Rule.Why == "" || len(v.Objects) < 2 { // a rule about many objects is not explained, because that takes long
 				v.Hints = append(v.Hints, status.Notes(one.Explain().Notes...)...)
 			}
 			if v.Status == status.Success {

@@ -32,8 +32,8 @@ func (c Command) Check() error {
 
 // find returns the absolute path of the program. It searches PATH like execvp(3), so directories in PATH may be
 // relative. A name with a path separator is relative to Dir. If the search fails for a known reason, such as a
-// missing program, find returns a failure. If the reason is unknown, find returns the name itself, and the error of
-// starting it explains the problem.
+// missing program, find returns a failure. If the reason is unknown, find returns the name itself. Starting the
+// program then fails with an error that explains the problem.
 func (c Command) find() (path string, failure *status.Failure) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return "", &status.Failure{Kind: status.FailureNotFound, Reason: "no command given"}
@@ -57,8 +57,8 @@ func (c Command) find() (path string, failure *status.Failure) {
 }
 
 // notRun returns the failure of a program that could not be found or started. err is the error of the search or
-// of the start. path is absolute, or is the name that was not found in PATH. If the reason is unknown, the
-// failure is transient.
+// of the start. path is the absolute path of the program, or its name if the search in PATH has failed. If the
+// reason is unknown, the failure is transient.
 func (c Command) notRun(path string, err error) *status.Failure {
 	errno, isErrno := errors.AsType[syscall.Errno](err)
 	if isErrno {

@@ -17,7 +17,7 @@ import (
 type Attempt struct {
 	Last   bool  // the wait makes no further attempt, so the request is not conditional
 	Accept []int // status codes that count as successful (see status.Rules); nil means 2xx
-	Pace   Pace  // spaces out the requests of the attempt; nil for no spacing
+	Pace   Pace  // spaces out the requests of the attempt; nil if there is no limit
 	// Timeout limits the time to receive a complete response, including its redirects. The timeout starts again
 	// for each page of a list and, with a Pace, for each redirected request. For a stream, Timeout limits only
 	// the time until the header arrives. 0 means no limit.
@@ -63,8 +63,9 @@ type call struct {
 	redirects []redirect // redirects that were followed so far
 }
 
-// A response is the result of a call after its redirects. With a Failure, code is 0. The HTTP facts are kept apart from
-// the Observation, so that they are easy to change. The method observation stores them in the field Protocol.
+// A response is the result of a call, after redirects were followed. If it has a Failure, code is 0. The HTTP
+// facts are kept next to the Observation, so that the layers can change single facts. The method observation
+// copies the facts to the field Protocol.
 type response struct {
 	status.Observation
 	meaning.HTTP

@@ -85,7 +85,7 @@ func confirm(kept, a *response) *response {
 	return &o
 }
 
-// conditionsOn returns the header fields that make the next request conditional, for a response with this
+// conditionsOn returns the header fields that make the next request conditional on a response with the given
 // header. The result is empty if the header has neither an ETag nor a valid Last-Modified, or if Last-Modified
 // is too recent (see minAge).
 func conditionsOn(header http.Header) http.Header {
