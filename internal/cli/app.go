@@ -115,15 +115,15 @@ func (p Process) run(ctx context.Context, s *read.Run, wait func(context.Context
 	return sub, app.Run(path)
 }
 
-// A typed is the urfave/cli value for a flag on the command line. By then, [argv.Line.Parse] has replaced the flag
-// as typed, such as -q, by its full name and value.
+// A typed is the urfave/cli value for a flag on the command line. Before urfave/cli sets a typed, [argv.Line.Parse]
+// has replaced the flag as the user typed it, such as -q, by the full name and a value.
 type typed struct {
 	*argv.Flag
 	line *argv.Line
 }
 
-// flagsOf returns the urfave/cli flags for the flags on the command line. It omits all other flags because
-// urfave/cli takes time proportional to their number for each flag.
+// flagsOf returns the urfave/cli flags for the flags on the command line. It omits all other flags, because the time
+// that urfave/cli needs for each flag is proportional to the number of flags.
 func flagsOf(l *argv.Line) (list []cli.Flag) {
 	for i := range l.Flags {
 		if f := &l.Flags[i]; l.HasTyped(f.Name) {

@@ -245,7 +245,7 @@ func showPage(ctx context.Context, p run.Host, text string) error {
 	return p.Write(ctx, text)
 }
 
-// lend runs c with text as its stdin and poll's stdout, and reports whether c exited with code 0. While c runs,
+// lend runs c, with text as its stdin and with poll's stdout. It reports whether c exited with code 0. While c runs,
 // Ctrl-C does not end poll.
 func lend(p run.Host, c *exec.Cmd, text string) bool {
 	dropped := make(chan os.Signal, 1) // discards Ctrl-C
@@ -262,7 +262,8 @@ func lend(p run.Host, c *exec.Cmd, text string) bool {
 const pageWidth = 110
 
 // folded returns a Markdown page with its paragraphs and list items wrapped to the given number of columns. It does
-// not change the line breaks in code and tables. It indents the later lines of a list item to align with the first.
+// not change the line breaks in code and tables. It indents the second and later lines of a list item to align with
+// the first.
 func folded(page string, columns int) string {
 	var text []string
 	paragraph, isCode := "", false

@@ -25,7 +25,7 @@ type logFace struct {
 	maxHeartbeat time.Duration // the maximum of heartbeat, which grows
 	lastWrite    time.Time     // when the last line was written
 	opened       bool
-	reported     map[string][]string // texts that are reported only once, by kind
+	reported     map[string][]string // the messages that are reported only once, by kind
 }
 
 // A logged describes the last line about a row.

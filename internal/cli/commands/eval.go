@@ -246,8 +246,8 @@ func (q *evaluation) check(context.Context, poll.Attempt) status.Observation {
 	return o
 }
 
-// attempt runs the only attempt. It returns the texts of all hints by kind, and an event with the verdict for each
-// element of a list. Without elements, it returns one event with the verdict for the whole response.
+// attempt runs the only attempt. It returns the Text of each hint, by kind, and an event with the verdict for each
+// element of a list. Without elements, it returns a single event with the verdict for the whole response.
 func (q *evaluation) attempt() (all []poll.Event, hints map[status.HintKind][]string) {
 	hints = make(map[status.HintKind][]string)
 	for event := range new(poll.Group).Events(q.env.Context, slices.Values([]poll.Poller{q.target.Poller})) {

@@ -134,7 +134,7 @@ func counts(p learn.Past) string {
 	return words.Counts(number, learn.Success, learn.Failure, learn.Timeout, learn.Interrupted)
 }
 
-// quantile returns the time within which the next run ends, with a probability of chance. It returns "-" without a
+// quantile returns the time within which the next run ends with the probability chance. It returns "-" without a
 // model.
 func quantile(p learn.Past, chance float64) string {
 	if p.Model == nil {

@@ -20,8 +20,7 @@ type output struct {
 	svg    string // the name of the file for charts, or ""
 }
 
-// outputTable returns the flags whose values are stored in an output. The parameter charts is the help text of
-// --svg.
+// outputTable returns the flags whose values are stored in an output. charts is the help text of --svg.
 func outputTable(charts string) argv.Flags {
 	formats := []string{formatText, formatJSON}
 	return argv.Flags{
@@ -30,8 +29,8 @@ func outputTable(charts string) argv.Flags {
 	}
 }
 
-// check returns an error if poll cannot write the file that --svg names. It is called before a long computation,
-// so that the computation is not done in vain.
+// check returns an error if poll cannot write the file that --svg names. Callers check before a long computation, so
+// that its result is not lost.
 func (o *output) check() error {
 	if o.svg == "" {
 		return nil
@@ -63,8 +62,7 @@ type column struct {
 	values  []any
 }
 
-// columnOf returns a column with a cell for each row. The function cell returns the text for people and the value
-// for programs.
+// columnOf returns a column with a cell for each row. cell returns the text for people and the value for programs.
 func columnOf[T any](heading, key string, rows []T, cell func(T) (string, any)) column {
 	c := column{heading: heading, key: key}
 	for _, row := range rows {

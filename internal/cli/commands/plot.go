@@ -143,7 +143,7 @@ const (
 	legendStep  = 24
 )
 
-// pictureTemplate is the template for an image. Its layout is the layout that the constants describe.
+// pictureTemplate is the template for an image. It has the same layout as the constants above.
 //
 //go:embed plot.svg.tmpl
 var pictureTemplate string
@@ -160,8 +160,8 @@ func picture(plots ...plot) []byte {
 	return b.Bytes()
 }
 
-// drawn returns a copy of p that contains positions in pixels instead of values. The parameter down is the position
-// of the plot in the image. The copy omits points that a logarithmic axis cannot show. The colors also differ for
+// drawn returns a copy of p that contains positions in pixels instead of values. down is the position of the plot in
+// the image. The copy omits points that a logarithmic axis cannot show. The colors can also be distinguished by
 // people with color blindness (Okabe and Ito, "Color Universal Design").
 func (p plot) drawn(down int) plot {
 	colors := []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}

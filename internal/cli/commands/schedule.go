@@ -139,9 +139,9 @@ func (q *scheduleQuery) attempts() answer {
 	return a
 }
 
-// learned returns a table with the attempts of a schedule that the model m has learned from past runs. For each attempt, the
-// table shows the probability that this attempt is the first to find the run ended. If the run has already
-// started, that is the probability for a run that has not ended yet.
+// learned returns a table with the attempts of a schedule that the model m has learned from past runs. For each
+// attempt, the table shows the probability that this attempt is the first to find the run ended. If the run has
+// already started, this is the probability under the condition that the run has not ended yet.
 func (q *scheduleQuery) learned(m *fit.Model) answer {
 	q.bound(defaultRows, max(1, m.Quantile(0.95)-m.Age(0))) // 95% of the runs end within this time
 	rows := q.rows(q.waits.Learned(m, nil))

@@ -15,7 +15,8 @@ import (
 )
 
 // readEntries returns one entry for each target. Without --targets, the operands are the entries. With --targets,
-// the file lists the entries. With --each, too, its entries are keys, and each batch of keys is an entry.
+// the file lists the entries. With both --targets and --each, the file lists keys, and each batch of keys is an
+// entry.
 func (r *Reader) readEntries() ([]*targets.Entry, error) {
 	if r.run.Targets == "" {
 		return r.operands(), nil
@@ -128,8 +129,8 @@ func (r *Reader) readTemplate() (t *targets.Template, err error) {
 	return nil, wrong
 }
 
-// withEntry returns the run's settings, overridden by the settings of an entry of the targets file. The parameter
-// place is the prefix for the names of the entry's settings in errors.
+// withEntry returns the run's settings, overridden by settings, the settings of an entry of the targets file. In
+// errors, the names of the entry's settings start with place.
 func (s *Run) withEntry(place string, settings []targets.Setting) (given argv.Settings, err error) {
 	given = s.Settings
 	for _, setting := range settings {
@@ -247,9 +248,9 @@ func (s *Run) ReadList() (l *elementList, err error) {
 	return l, err
 }
 
-// withKeys returns the elements with the given keys, which the target t lists. If template is not nil, each attempt
-// requests only elements that have not ended, by filling their keys into template. Without keys, the response
-// determines the elements.
+// withKeys returns the elements of a list for the target t, which requests the list. keys are the keys of the
+// elements; without keys, the response determines the elements. If template is not nil, each attempt requests only
+// elements that have not ended, by filling their keys into template.
 func (l *elementList) withKeys(keys []string, t *Target, template *targets.Template) *poll.Elements {
 	elements := l.Elements
 	elements.Known = keys
@@ -262,8 +263,8 @@ func (l *elementList) withKeys(keys []string, t *Target, template *targets.Templ
 	return &elements
 }
 
-// Goal describes the goal of the wait, such as "at least 2 elements of .items". The parameter need is the number
-// of elements that must succeed. If need is 0, the description starts with part, such as "all".
+// Goal describes the goal of the wait, such as "at least 2 elements of .items". need is the number of elements that
+// must succeed. If need is 0, the description usually starts with part, such as "all".
 func (l *elementList) Goal(need int, part string) string {
 	of := " of " + l.Each.String()
 	if of == " of ." || of == " of .." {

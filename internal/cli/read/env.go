@@ -48,8 +48,8 @@ const (
 	maxLines = 1 << 20
 )
 
-// ReadFile reads the file called name, or stdin if name is "-". The parameter most is the maximum length in bytes:
-// longer content is a usage error. It must be a multiple of 1 MiB, because the message gives it in MiB.
+// ReadFile reads the file called name, or stdin if name is "-". If the content is longer than most bytes, ReadFile
+// returns a usage error. most must be a multiple of 1 MiB, because the message gives the limit in MiB.
 func (p Env) ReadFile(name string, most int64) ([]byte, error) {
 	r := p.Streams.In
 	if name != "-" {
@@ -70,9 +70,9 @@ func (p Env) ReadFile(name string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// ReadValue returns value as text. If value has the form @FILE, it instead returns the content of FILE, and true
-// for isFile. For "@-", it reads stdin, and keeps the content so that the next call reads it again. The parameter
-// origin names the flag in errors. The parameter most is the maximum length, as in [Env.ReadFile].
+// ReadValue returns value as text. If value has the form @FILE, ReadValue instead returns the content of FILE, and
+// true for isFile. For "@-", it reads stdin, and keeps the content so that the next call reads it again. In errors,
+// origin names the flag. most is the maximum length, as for [Env.ReadFile].
 func (p Env) ReadValue(l *argv.Line, origin, value string, most int64) (text []byte, isFile bool, err error) {
 	name, isFile := strings.CutPrefix(value, "@")
 	if !isFile {
@@ -156,8 +156,8 @@ func Applies(x *expr.Expr, kind status.Kind, element bool) error {
 	return nil
 }
 
-// BadExpression returns a usage error for an invalid expression. It wraps err, and names the flag or the other
-// origin of the expression.
+// BadExpression returns a usage error for an invalid expression. The error wraps err, and starts with origin, the
+// name of the flag or of another source of the expression.
 func BadExpression(origin string, err error) error {
 	if e, ok := errors.AsType[*expr.Error](err); ok {
 		_, hint := argv.Advice(strings.TrimLeft(origin[strings.LastIndex(origin, " ")+1:], "-") + " " + e.Source)
@@ -167,8 +167,8 @@ func BadExpression(origin string, err error) error {
 	return argv.Usagef("%s: %w", origin, err)
 }
 
-// find returns the leftmost match of pattern in text and the match's groups, or nil if nothing matches. It
-// compiles the pattern at each call, because most runs do not need the pattern at all.
+// find returns the leftmost match of pattern in text and the match's groups, or nil if nothing matches. It compiles
+// pattern on each call, because most runs do not need pattern at all.
 func find(pattern, text string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(text) }
 
 // located returns err with the prefix place. If place is "", it returns err unchanged.

@@ -29,7 +29,7 @@ const (
 	groupOutput     = "Output"
 )
 
-// manual holds the texts that the manual prints in addition to the help texts of the flags.
+// manual holds the texts that the manual page adds to the help texts of the flags.
 //
 //go:embed manual.txt
 var manual string

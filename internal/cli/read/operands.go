@@ -65,9 +65,9 @@ func kindOfURL(text string) (status.Kind, error) {
 }
 
 // resolved returns a copy of s with the settings that apply to targets of the given kinds. It drops settings that
-// are overridden by other settings, and environment variables that do not apply to this kind of wait. A setting of
-// the rank least or a higher rank that does not apply is a usage error. If inEntries is true, a flag that another
-// flag needs may be set by the entries of a targets file.
+// are overridden by other settings, and environment variables that do not apply to this kind of wait. It returns a
+// usage error if a setting of rank least or higher does not apply. If inEntries is true, a flag that another flag
+// needs may be set by the entries of a targets file.
 func (s *Run) resolved(kinds argv.Kinds, least argv.Rank, inEntries bool) (*Run, error) {
 	check := argv.Check{Kinds: kinds, Word: "url", Least: least, Limits: s.limits()}
 	if kinds == ofCommand {
@@ -104,7 +104,7 @@ func (p Env) Complete(s *Run, kinds argv.Kinds) (*Run, error) {
 	return checked, err
 }
 
-// limits returns the kinds of wait that exclude flags. The field Holds reports whether s is such a wait.
+// limits returns the kinds of wait that exclude flags. The field Holds reports whether s is a wait of that kind.
 func (s *Run) limits() []argv.Limit {
 	isList, isSeveral := s.Each != "", s.IsSeveral()
 	isFilled := s.Targets != "" && s.hasPlaceholder()
@@ -184,9 +184,9 @@ func (p Env) checkCommand(s *Run) error {
 	return wrong.Hint("poll %s ... -- %s ...", name, program).Hint("if the flag is for %s: poll -- %s ...", program, program)
 }
 
-// isValue reports whether the program of the command was probably meant as the value of a flag. This is likely if
-// no such program exists, and if in addition it looks like a number, a duration or JSON, or a later argument is a
-// flag of poll or "--".
+// isValue reports whether the program of the command was probably meant as the value of a flag. This is likely if no
+// such program exists, and if in addition the program's name looks like a number, a duration or JSON, or a later
+// argument is a flag of poll or "--".
 func (s *Run) isValue() bool {
 	_, missing := exec.LookPath(s.Operands[0])
 	isLiteral := find(`^(?:\d[\d.]*(?:ms|s|m|h)?|[{\["].*)$`, s.Operands[0]) != nil

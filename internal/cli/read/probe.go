@@ -70,9 +70,9 @@ func requestOf(probe poll.Probe, url string, args []string) poll.Probe {
 	return &made
 }
 
-// refuseURL returns a usage error for a URL with characters that nobody sends on purpose. Examples are white
-// space, control characters, shell variables that were not expanded, braces that curl or --targets would replace,
-// a placeholder of a route, and colons without a port.
+// refuseURL returns a usage error for a URL with characters that hardly anybody sends on purpose. Examples are white
+// space, control characters, shell variables that were not expanded, braces that curl or --targets would replace, a
+// placeholder of a route, and colons without a port.
 func refuseURL(operand string) error {
 	isOdd := func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("{[$,", r)
@@ -272,8 +272,8 @@ func parseCookie(text string) (string, error) {
 	return strings.Trim(text, "; "), nil
 }
 
-// parseProxy parses the value of -x as curl does: the scheme defaults to http, and the port to 1080. It returns
-// the proxy's URL. For "", which means no proxy, it returns "direct".
+// parseProxy parses the value of -x as curl does, and returns the proxy's URL. The scheme defaults to http. The port
+// defaults to 1080, except with the scheme https. For "", which means no proxy, parseProxy returns "direct".
 func parseProxy(text string) (string, error) {
 	if text == "" {
 		return "direct", nil
@@ -288,9 +288,9 @@ func parseProxy(text string) (string, error) {
 	return u.String(), nil
 }
 
-// route returns the Reader of a flag that adds an entry to Routes in [connect.Options]. The function read splits a
-// value into the address that is replaced (from) and its replacements (to). If the value is malformed, read
-// returns a nil slice. The string form describes a valid value in error messages.
+// route returns the Reader of a flag that adds an entry to Routes in [connect.Options]. read splits a value into
+// from, the address that is replaced, and to, its replacements. If the value is malformed, read returns a nil to. In
+// error messages, form describes a valid value.
 func route(form string, read func(value string) (from string, to []string)) argv.Reader {
 	type pair struct {
 		from string
@@ -319,7 +319,7 @@ func route(form string, read func(value string) (from string, to []string)) argv
 const anyHost = `(\[[^\]]*\]|[^:\[\]]*)`
 
 // resolved splits HOST:PORT:ADDRESS[,ADDRESS...], the value of --resolve. The host "*" stands for any host. A
-// leading "+", which lets the entry expire in curl, is ignored. If value is malformed, the slice to is nil.
+// leading "+", which makes the entry expire in curl, is ignored. If value is malformed, to is nil.
 func resolved(value string) (from string, to []string) {
 	m := find(`^\+?\*?`+anyHost+`:(\d*):(.+)$`, value)
 	if m == nil || !isPort(m[2]) {
@@ -335,8 +335,8 @@ func resolved(value string) (from string, to []string) {
 	return m[1] + ":" + m[2], to
 }
 
-// connectedTo splits HOST:PORT:HOST:PORT, the value of --connect-to. Each part may be empty. If value is
-// malformed, the slice to is nil.
+// connectedTo splits HOST:PORT:HOST:PORT, the value of --connect-to. Each part may be empty. If value is malformed,
+// to is nil.
 func connectedTo(value string) (from string, to []string) {
 	m := find("^"+anyHost+`:(\d*):`+anyHost+`:(\d*)$`, value)
 	if m == nil || !isPort(m[2]) || !isPort(m[4]) {

@@ -147,9 +147,9 @@ func parseCodes(text string, kind status.Kind) (codes []int, err error) {
 	return codes, nil
 }
 
-// isForOthers reports whether a condition that does not apply to t should be skipped instead of rejected, because
-// it is meant for other targets. This is so if t is a TCP address among several targets, and the condition does
-// not come from t's own entry. The parameter rank is the condition's rank.
+// isForOthers reports whether a condition that does not apply to t should be skipped instead of rejected, because it
+// is meant for other targets. This is the case if t is a TCP address among several targets, and the condition does
+// not come from t's own entry. rank is the rank of the condition.
 func (r *Reader) isForOthers(t *Target, rank argv.Rank) bool {
 	return r.Several && t.Kind == status.KindTCP && rank < argv.Entry
 }

@@ -141,8 +141,8 @@ func (r *Reader) readEntry(e *targets.Entry) (t *Target, err error) {
 	return t, r.learn(t, e)
 }
 
-// readShared returns a target with everything except its URL or command. All targets of the same kind and with
-// equal settings share the result. The parameter place locates the first of these targets in errors.
+// readShared returns a target that lacks only its URL or command. All targets of the same kind and with equal
+// settings share the result. In errors, place locates the first of these targets.
 func (r *Reader) readShared(kind status.Kind, place string, settings []targets.Setting) (*Target, error) {
 	key := fmt.Sprintf("%d%q", kind, settings)
 	if known := r.shared[key]; known != nil {

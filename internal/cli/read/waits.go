@@ -99,9 +99,9 @@ func ParseCap(s string) (time.Duration, error) {
 	return cmp.Or(d, NoCap), err
 }
 
-// Resolved returns w with the default values filled in, and with Interval and Overshoot converted to the other
-// fields. The parameters base and maxWait are the defaults for Base and MaxWait, because these defaults differ
-// between commands.
+// Resolved returns w with the default values filled in. base and maxWait are the defaults for Base and MaxWait,
+// which differ between commands. Resolved also applies Interval, which sets Strategy and Base, and Overshoot, which
+// sets Factor and removes the default MaxWait.
 func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 	isCapped := w.MaxWait != 0
 	w.Strategy, w.Jitter = cmp.Or(w.Strategy, Exponential), cmp.Or(w.Jitter, JitterAuto)
@@ -195,9 +195,9 @@ func (w Waits) LearnOptions(f learn.Flags) fit.Options {
 	return f.Options(base, w.MaxWait)
 }
 
-// Learned returns the schedules of the learned model m, whose attempts are spread by the jitter. The schedule
-// throttled applies after THROTTLED: a wait is the longer of the wait in the schedule configured and m's throttled
-// wait.
+// Learned returns the schedules of the learned model m, with attempts that the jitter spreads. throttled is the
+// schedule after THROTTLED. Its wait is the longer of two waits: that of the schedule configured, and m's wait as
+// [backoff.Throttled] changes it.
 func (w Waits) Learned(m *fit.Model, configured backoff.Schedule) (normal, throttled backoff.Schedule) {
 	normal = m
 	switch w.Jitter {

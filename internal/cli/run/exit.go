@@ -158,9 +158,8 @@ type Host struct {
 	Began   time.Time
 }
 
-// Refuse prints a usage error and its hints to stderr. In a CI service it also prints an annotation titled with
-// the parameter what. The service shows the annotation next to the job. The caller must not make any attempt
-// afterwards.
+// Refuse prints a usage error and its hints to stderr. In GitHub Actions, it also prints an annotation with the
+// title what, which the service shows next to the job. The caller must not make any attempt afterwards.
 func (p Host) Refuse(what string, err error) {
 	text := usageText(err)
 	io.WriteString(p.Streams.Err, text+ui.Annotation(p.Getenv, what, strings.TrimSpace(text)))
@@ -183,7 +182,7 @@ func usageText(err error) string {
 }
 
 // caret returns the condition of e with a caret below the wrong position. If the condition is longer than 72
-// characters, caret returns the part of it around the position. The hint of e follows on a line of its own.
+// characters, caret returns only the part around this position. The hint of e follows on a separate line.
 func caret(e *expr.Error) string {
 	const most = 72
 	source := []rune(strings.Map(flat, e.Source))
@@ -208,8 +207,8 @@ func flat(r rune) rune {
 }
 
 // readThen checks the program that follows the URLs after "--", which poll runs after SUCCESS. It returns a usage
-// error if the program is a URL, and another error if the program cannot run. If there is such a program, stdout
-// belongs to the program, so poll's own output to stdout is discarded.
+// error if the program is a URL. If the program cannot run, readThen prints the reason, and returns an exit code as
+// the error. If there is such a program, stdout belongs to the program, so poll's own output to stdout is discarded.
 func (w *wait) readThen() error {
 	s := w.spec
 	if len(s.Then) == 0 {

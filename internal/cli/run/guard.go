@@ -15,8 +15,8 @@ import (
 	"github.com/pollcli/poll/internal/system"
 )
 
-// Exit ends the process with code. If a signal ended the wait, Exit ends the process by the same signal. Then a
-// shell that runs poll in a script sees Ctrl-C, and ends the script, too.
+// Exit ends the process with code. If a signal ended the wait, Exit ends the process by the same signal. A shell
+// script that runs poll then also ends on Ctrl-C, because the shell sees the signal.
 func Exit(ctx context.Context, code ExitCode) {
 	if e, ok := errors.AsType[*system.SignalError](context.Cause(ctx)); ok && int(code) == e.ExitCode() {
 		os.Exit(system.DieOf(e.Signal))
@@ -30,14 +30,14 @@ const (
 	margin = 2 * time.Second
 	// secondMargin is the time for an orderly end after a second signal.
 	secondMargin = time.Second
-	// messageTime is the time limit for the guard's message, and for the rest of a result that is being written
-	// when a signal arrives.
+	// messageTime is the time limit for the message that a Guard prints before it ends the process. It is also the
+	// limit for the rest of a result that is being written when a signal arrives.
 	messageTime = 100 * time.Millisecond
 )
 
 // A Guard ends the process if an orderly end takes too long after a signal or after the deadline. The process may
-// block in a call without a context, such as a write to a full pipe. Therefore such calls by the guard itself have
-// a time limit. The guard need not watch an attempt's command, because stopping a command never blocks.
+// block in a call without a context, such as a write to a full pipe. For the same reason, the Guard limits the time
+// of its own writes. It need not watch the command of an attempt, because stopping a command never blocks.
 type Guard struct {
 	ctx      context.Context            // canceled by the first signal
 	hurry    <-chan struct{}            // closed at the second signal
@@ -115,8 +115,9 @@ func (g *Guard) AtSignal() {
 	g.giveUpIn(secondMargin, cause)
 }
 
-// withHost returns the context of a run with the settings for its commands. Only a wait for a single target reaps
-// orphaned processes. With several targets, that could reap another command, and lose its exit code.
+// withHost returns a copy of ctx that carries the settings for the commands that w runs. Only a wait for a single
+// target reaps orphaned processes. With several targets, reaping could take the exit code of another target's
+// command.
 func (w *wait) withHost(ctx context.Context) context.Context {
 	grace := hurriedGrace
 	if w.process.Getenv(read.KillAfter) != "" {
@@ -133,8 +134,9 @@ func (w *wait) withHost(ctx context.Context) context.Context {
 // killed.
 const hurriedGrace = 200 * time.Millisecond
 
-// hurried returns a channel that makes commands end sooner. When hurry is closed, the channel receives one value,
-// which one of the commands receives. After grace, the channel is closed. hurried returns nil if hurry is nil.
+// hurried returns a channel for the field Hurry of [connect.Caller]. When hurry is closed, the channel delivers one
+// value, so that one running command receives TERM again. After the time grace, the channel is closed, so that every
+// running command receives KILL. If hurry is nil, hurried returns nil.
 func hurried(hurry <-chan struct{}, grace time.Duration) <-chan struct{} {
 	if hurry == nil {
 		return nil

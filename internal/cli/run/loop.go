@@ -40,7 +40,7 @@ type ending struct {
 // The endings collect data about the targets that have ended.
 type endings struct {
 	result  ui.Result                // the result of the last target that ended
-	codes   map[poll.Ending]ExitCode // the exit code for each ending: its first target's, or ExitInternal if any of its targets has that
+	codes   map[poll.Ending]ExitCode // for each ending, the exit code of the first target with this ending, or ExitInternal if any target with this ending has that code
 	records []func()                 // to call when all results are written: each function records one result in the job log
 }
 

@@ -24,9 +24,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Wait finishes reading the settings of s, and waits for its targets. It returns nil after SUCCESS. The function
-// [CodeOf] returns the exit code for any other error. After SUCCESS, Wait may replace the process with the program
-// that the command line names after "--".
+// Wait finishes reading the settings of s, and waits for its targets. It returns nil after SUCCESS. For any error,
+// [CodeOf] returns the exit code. After SUCCESS, Wait may replace the process with the program that the command line
+// names after "--".
 func (p Host) Wait(ctx context.Context, s *read.Run) error {
 	w := &wait{spec: s, process: p}
 	err := InTime(ctx, p, s, func() error {
@@ -209,8 +209,8 @@ func readGoal(s *read.Run, n int, isOpen bool) (least int, err error) {
 	return least, nil
 }
 
-// tooFew returns the usage error for fewer targets than --expect requires. The parameter have is the number of
-// targets on the command line or in the targets file.
+// tooFew returns the usage error for fewer targets than --expect requires. have is the number of targets on the
+// command line or in the targets file.
 func tooFew(s *read.Run, have int) error {
 	if have > 0 {
 		return argv.Usagef("%s %d, and only %s given", s.Origin("expect"), s.Expect, words.Count(have, "target")).

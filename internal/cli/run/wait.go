@@ -61,8 +61,7 @@ func (w *wait) note(texts ...string) {
 	w.report.Opening = append(w.report.Opening, slices.DeleteFunc(texts, isEmpty)...)
 }
 
-// readOutput reads the settings for the progress report and for stdout. The slice kinds contains the kinds of the
-// targets.
+// readOutput reads the settings for the progress report and for stdout. kinds contains the kinds of the targets.
 func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
 	w.report, w.output = s.UI, s.Output
@@ -126,8 +125,8 @@ func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
 	return err
 }
 
-// printed returns the value of the expression e for the observation o. A missing or unknown value is an error. As
-// an exception, the missing value of a jq expression without outputs is not an error.
+// printed returns the value of the expression e for the observation o. It returns an error if the value is missing
+// or unknown, unless e is a jq program that deliberately returns no value.
 func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (expr.Value, error) {
 	env := status.Environment(o)
 	env.Context = ctx
@@ -221,8 +220,8 @@ func openShare(s *read.Run, all []*read.Target, note func(string)) (*fleet.Fleet
 	return shared, nil
 }
 
-// credentialsOf returns a function that returns all secrets that poll may send to an origin, combined into one
-// string. Callers must hash the string before they store or send it.
+// credentialsOf returns a function from an origin to all secrets that poll may send to that origin, combined into
+// one string. Callers must hash the string before they store or send it.
 func credentialsOf(all []*read.Target) func(origin string) string {
 	sent := map[string][]string{} // by origin; the key "" has the secrets that redirects may carry to any origin
 	for _, t := range all {
