@@ -422,3 +422,26 @@ func ExamplePoller_Step() {
 	// 3 SUCCESS the probe reports no failure
 	// succeeded
 }
+
+// A resumed start request follows no further redirect if the earlier run followed more than the new MaxRedirects.
+func TestMaxRedirectsOfAResumedStart(t *testing.T) {
+	sent, answer := 0, 0
+	web := poll.HTTP{URL: "http://api.example.com/0", Method: "POST", MaxRedirects: 2, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		sent++
+		code := http.StatusTemporaryRedirect
+		if sent == answer {
+			code = http.StatusTooManyRequests
+		}
+		header := http.Header{"Location": {fmt.Sprint("/", sent)}}
+		return &http.Response{StatusCode: code, Header: header, Body: http.NoBody, Request: r}, nil
+	})}
+	answer = 3
+	first := poll.Poller{Probe: web, Rules: status.MustUntil(`.state == "done"`)}
+	saved, _ := first.Step(t.Context(), poll.State{})
+	sent, answer = 0, 20
+	web.MaxRedirects = 1
+	second := poll.Poller{Probe: web, Rules: first.Rules, Past: &saved, MaxAttempts: 2, Schedule: backoff.Fixed(time.Millisecond), Throttled: backoff.Fixed(time.Millisecond)}
+	if o, _ := second.Run(t.Context()); sent != 1 || o.Ending != poll.Failed {
+		t.Errorf("%d requests, %s", sent, o.Reason)
+	}
+}

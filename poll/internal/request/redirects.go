@@ -77,7 +77,7 @@ func (c *client) redirect(a *response) (*redirect, *status.Failure) {
 		return nil, fail(status.FailureHopeless, words, err)
 	case err != nil:
 		return nil, nil
-	case n == most:
+	case n >= most: // a saved position may have more redirects than most
 		words := fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", n, urlName(r.to.url))
 		return nil, fail(status.FailureHopeless, words, nil)
 	}
