@@ -14,9 +14,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// stopped returns the ending if something other than a verdict or a limit of w ends the wait, and "" otherwise.
-// The ending is ThrottledTooLong if the origin accepts no request before the deadline. Otherwise the run determines
-// the ending.
+// stopped returns the ending if the origin, the caller or the group's goal has stopped the wait, and ""
+// otherwise. The ending is ThrottledTooLong if the origin accepts no request before the deadline. In any other
+// case it is the result of run.stopped.
 func (w *wait) stopped() Ending {
 	if w.closedPastDeadline != "" {
 		return ThrottledTooLong
@@ -204,8 +204,8 @@ func (w *wait) isUnfinished() bool {
 	return hasStarted && !isReported
 }
 
-// keptAtEnd returns the State to save after the wait has ended with the ending how and the outcome o. A later
-// run can continue from the State if its Ending is "".
+// keptAtEnd returns the State to save after the wait has ended. how is the ending, and o is the outcome. A
+// later run can continue from the State if its Ending is "".
 //
 // The State gets an Ending only if a later run has nothing left to do. After Succeeded or Failed the Ending is
 // still "" in these cases:

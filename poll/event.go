@@ -14,7 +14,7 @@ type EventKind string
 
 // The event kinds.
 const (
-	EventWait    EventKind = "wait"    // the wait before an attempt has started, or has become longer
+	EventWait    EventKind = "wait"    // the wait for the next attempt has started, or has become longer
 	EventStart   EventKind = "start"   // an attempt starts
 	EventMessage EventKind = "message" // a message was evaluated, and the attempt continues
 	EventAttempt EventKind = "attempt" // an attempt has ended, and its response was evaluated
@@ -41,9 +41,10 @@ type Event struct {
 
 	// Wait is the time until the next attempt (EventWait).
 	Wait time.Duration
-	// HeldBy explains a further EventWait for an attempt that was due, but has to be delayed. It is "gate" if
-	// the origin is closed because it requested a pause. It is "rate" if the origin's request rate does not
-	// allow another request yet. Otherwise HeldBy is "". Programs that display the wait need HeldBy.
+	// HeldBy is the reason why an attempt that is due has to wait longer. A further EventWait then reports the
+	// longer wait. HeldBy is "gate" if the origin is closed because it requested a pause. It is "rate" if the
+	// origin's request rate does not allow another request yet. Otherwise HeldBy is "". Programs that display
+	// the wait need HeldBy.
 	HeldBy string
 
 	// Observation is the result of the attempt or the message, and Verdict is the verdict on it (EventAttempt,

@@ -230,9 +230,9 @@ func (p *paced) Done(origin string, o status.Observation) (again bool) {
 	return v.Status == status.Throttled && (o.RetryAfter == nil || !p.w.isDeadline(time.Now().Add(o.RetryAfter.Wait)))
 }
 
-// feedBack informs the limiter of a rejected request, or of the quota that a response reports. It does so
-// for the origin that returned the response, and for the origin of the request unless a redirect led to another
-// origin. It returns the resulting pause of the origin, or nil if further requests may be sent.
+// feedBack informs the limiter of a rejected request, or of the quota that a response reports. It does so for
+// the origin that returned the response, and for the origin of the request unless a redirect led to another
+// origin. It returns the resulting pause, or nil if further requests may be sent.
 func (p *paced) feedBack(origin string, o *status.Observation, v status.Verdict) *pause {
 	h := meaning.HTTPOf(o)
 	refused := v.Status == status.Throttled || h.RefusedForLoad(o) // a rule cannot hide a refusal from the limiter

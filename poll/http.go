@@ -27,9 +27,9 @@ import (
 //
 // An attempt consists of one request and its redirects. HTTP prevents an [http.Transport] from sending a GET,
 // HEAD or OPTIONS request more than twice, and any other request more than once. It follows redirects as
-// browsers do (RFC 9110 section 15.4), except that it does not follow a 301 or 302 response to a POST, which
-// does not show whether the server has processed the request. An HTML page after a redirect may be a login
-// page. While an operation is followed, such a page is SUCCESS only if a condition matches.
+// browsers do (RFC 9110 section 15.4), except that it does not follow a 301 or 302 response to a POST, because
+// such a response does not show whether the server has processed the request. An HTML page after a redirect may
+// be a login page. While an operation is followed, such a page is SUCCESS only if a condition matches.
 //
 // Credentials are sent only to the origin (scheme, host and port) of URL. If a redirect or a response leads to
 // another origin, that origin receives only the headers Accept*, User-Agent and Content-Type. It receives no

@@ -136,7 +136,7 @@ func (l *loop) turn(w *wait, next func()) (ok bool) {
 }
 
 // begin counts an attempt of w and emits its EventStart. If ok is false, w did not pass the gate. Then w ends,
-// unless a later [Poller.Step] can continue the wait. At the end, begin calls next.
+// unless a later [Poller.Step] can continue the wait. Before it unlocks the loop, begin calls next.
 func (l *loop) begin(w *wait, ok bool, next func()) {
 	defer l.lock()()
 	defer next()

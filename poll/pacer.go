@@ -16,11 +16,11 @@ import (
 // The methods return no errors. A Limiter that depends on a server waits for that server for a limited time,
 // and then decides on its own.
 type Limiter interface {
-	// Next returns the time at which the next request may be sent to origin, which is now or later. In the
-	// first call for a request, had is zero. In further calls for the same request, had is the result of the
-	// previous call: Next returns had again if that time is still valid, and a later time otherwise. If the
-	// origin requested a pause, closed is a human-readable reason. If the request only waits for its turn,
-	// closed is "".
+	// Next returns the time (now or later) at which the next request may be sent to origin. In the first call
+	// for a request, had is zero. In further calls for the same request, had is the result of the previous
+	// call: Next returns had again if that time is still valid, and a later time otherwise. If the origin
+	// requested a pause, closed is a human-readable reason. If the request only waits for its turn, closed is
+	// "".
 	Next(origin string, had time.Time) (at time.Time, closed string)
 	// Done reports the outcome of a request that the server rejected because of load, or whose response reports
 	// a quota (a number of remaining requests).
@@ -33,8 +33,8 @@ type Feedback struct {
 	Refused bool          // whether the server rejected the request because of load
 	Wait    time.Duration // wait that the response requests; 0 if it requests none
 	Reason  string        // human-readable reason why the origin accepts no requests for now
-	// Remaining is the number of further requests that the origin allows before its quota is renewed, which
-	// happens after the duration Reset. Remaining has no meaning if Reset is 0.
+	// Remaining is the number of further requests that the origin allows until its quota is renewed. Reset is
+	// the time until the renewal. If Reset is 0, Remaining has no meaning.
 	Remaining int
 	Reset     time.Duration
 }

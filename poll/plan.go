@@ -172,11 +172,11 @@ func (w *wait) timeToConfirm(most time.Duration) (takes time.Duration) {
 	return takes
 }
 
-// reserve returns how much of left, the time before the deadline, to reserve for one more attempt. It is twice
-// the longer of the median and the last duration of an attempt, and at least 50 ms, plus the time for the last
-// attempts of all other waits. If no attempt has been timed, 2 s are used for the attempt itself. The result is
-// at most half of left, so that several slow attempts remain possible. But if half is too short for even one
-// attempt of median duration, the result is larger.
+// reserve returns how much of left, the time before the deadline, to reserve for one more attempt. The result
+// is twice the longer of the median and the last duration of an attempt, and at least 50 ms, plus the time for
+// the last attempts of all other waits. If no attempt has been timed, 2 s are used for the attempt itself.
+// However, it is at most half of left, so that several slow attempts remain possible. If half of left is too
+// short for even one attempt of median duration, the result is larger.
 func (w *wait) reserve(left time.Duration) time.Duration {
 	median, most := max(w.median(), w.Took[w.Attempts%len(w.Took)]), left/2
 	if median == 0 {

@@ -22,7 +22,7 @@ import (
 type State struct {
 	// Start is the time at which the wait started. Began is the time at which the operation started, as far as
 	// known. If the wait starts the operation, Began is the time of the response to the start request, and zero
-	// before that response. Otherwise it is equal to Start.
+	// before that response. Otherwise Began is equal to Start.
 	Start time.Time `json:"start,omitzero"`
 	Began time.Time `json:"began,omitzero"`
 	// Attempts is the number of attempts made, including a running attempt. Sent is the number of those
@@ -112,8 +112,8 @@ type pause struct {
 	Reason string        `json:"reason,omitempty"`
 }
 
-// left returns how much of the pause remains at the time now. It returns 0 if p is nil, and 0 or less if the
-// pause is over. If the clock was set back after p.At, the result is at most p.Wait.
+// left returns how much of the pause remains. now is the current time. left returns 0 if p is nil, and 0 or
+// less if the pause is over. If the clock was set back after p.At, the result is at most p.Wait.
 func (p *pause) left(now time.Time) time.Duration {
 	if p == nil {
 		return 0

@@ -52,8 +52,8 @@ func readsDocument(rules *status.Rules) bool {
 }
 
 const (
-	// eventEvery is the minimum average time between two EventMessages. After a quiet period, events may come
-	// faster, up to eventBurst ahead of this average.
+	// eventEvery is the minimum average time between two EventMessages. After a quiet period, about
+	// eventBurst/eventEvery events may follow each other without a pause.
 	eventEvery = 100 * time.Millisecond
 	eventBurst = 2 * time.Second
 )

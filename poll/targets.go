@@ -190,8 +190,8 @@ func (l *loop) concludeList(parent *wait) {
 	}
 }
 
-// endList ends a list and its remaining elements with the ending how, which is "" if the list is complete. The
-// list itself gets an EventEnd only if targets may be missing.
+// endList ends a list and its remaining elements. how is the ending, or "" if the list is complete. The list
+// itself gets an EventEnd only if targets may be missing.
 func (l *loop) endList(parent *wait, how Ending) {
 	list := parent.list
 	if how == Failed || how == CannotRun || how == ThrottledTooLong || how != "" && how != Cancelled && list.mayHaveMore() {
@@ -207,7 +207,7 @@ func (l *loop) endList(parent *wait, how Ending) {
 	l.finish(parent)
 }
 
-// endAll ends w and all its targets with the ending how.
+// endAll ends w and all its targets. how is the ending.
 func (l *loop) endAll(w *wait, how Ending) {
 	if w.list != nil {
 		l.endList(w, how)

@@ -104,8 +104,9 @@ func newWait(r *run, p Poller) *wait {
 // pause is longer, the threshold's For starts again, because nobody observed the operation during the pause.
 const maxUnobserved = 2 * time.Second
 
-// resumeFrom restores past, the State of an earlier run. It replaces each time that is later than now by now,
-// because the clock of the earlier run may have been ahead, and waits must not become longer than planned.
+// resumeFrom restores past, the State of an earlier run. now is the current time. Times in the future are set
+// to now, because the clock of the earlier run may have been ahead, and waits must not become longer than
+// planned.
 func (w *wait) resumeFrom(past State, now time.Time) {
 	w.State = past
 	if w.Ended() {

@@ -90,9 +90,9 @@ type Fleet struct {
 var _ poll.Limiter = (*Fleet)(nil)
 
 // Open returns a Fleet that shares its limits with all processes that use the same store. The argument where
-// names the store: a directory, which is created if necessary, redis://HOST, rediss://HOST for an encrypted
-// connection, or unix:///PATH. A URL may contain USER:PASSWORD@ before HOST. The number of the database is the
-// path of the URL, or ?db=NUMBER after unix:///PATH.
+// names the store: a directory (created if necessary), redis://HOST, rediss://HOST (an encrypted connection) or
+// unix:///PATH. A URL may contain USER:PASSWORD@ before HOST. The number of the database is the path of the
+// URL, or ?db=NUMBER after unix:///PATH.
 //
 // Open does not connect to a server. If the argument where is not valid, Open returns an error that does not
 // contain the password.
@@ -138,8 +138,8 @@ func newFleet(s store, where string, o Options) *Fleet {
 // Close closes the connections to the store. Waits that still use the Fleet continue alone.
 func (f *Fleet) Close() { f.store.close() }
 
-// key returns the name of the record of the given kind for text. The name contains a keyed hash of text, so
-// that a reader of the store who does not have the Secret cannot find out text.
+// key returns a record name that consists of prefix, kind and a keyed hash of text. A reader of the store who
+// does not have the Secret cannot recover text from the name.
 func (f *Fleet) key(kind, text string) string {
 	h := hmac.New(sha256.New, f.o.Secret)
 	fmt.Fprintf(h, "pollcli/poll 2 %s\x00%s", kind, text)

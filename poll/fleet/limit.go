@@ -185,8 +185,8 @@ type processes struct {
 // window is the length of a counting window in microseconds. Each process counts itself once per window.
 const window = 30_000_000
 
-// count counts this process in the window that contains the time now. last is the number of the window that
-// last counted this process.
+// count counts this process in the current window, unless last is the number of that window: the process has
+// then been counted already. now is the current time.
 func (p *processes) count(now, last int64) {
 	if w := now / window; w != p.Window {
 		if p.Before = p.Here; w != p.Window+1 {

@@ -21,7 +21,7 @@ type Coach struct {
 	counts []ruleCount
 
 	hints     []status.Hint // hints about the last response, or about the elements of the last list
-	passed    []status.Hint // hints about messages of a stream, which later responses do not replace
+	passed    []status.Hint // hints about stream messages; later responses do not replace these hints
 	told      []status.Hint // hints that FirstHints has already returned
 	explained int           // number of rule results about the last response that hints have explained
 	isOver    bool          // the next call of Add is about a new response
@@ -46,10 +46,10 @@ const (
 	maxTold      = 10  // largest number of hints during a wait, because a document whose members keep changing would lead to ever new hints
 )
 
-// Add reads the verdict v for the response o. It adds hints to v, collects hints about o, and records the results of
-// the rules, which it then removes from v. The hints replace the hints about the previous response. Add ignores the
-// results if the rules are not meant for o, because o only leads to another URL, or is about an element that is
-// missing from its list.
+// Add reads the verdict v for the response o. It adds hints to v, collects hints about o, and moves the results
+// of the rules from v to the records of the rules. The hints replace the hints about the previous response. Add
+// ignores the results if the rules are not meant for o, because o only leads to another URL, or is about an
+// element that is missing from its list.
 func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 	addHints(o, v)
 	results := v.Results

@@ -139,7 +139,7 @@ var stderrText string
 // patterns returns functions that return regular expressions for the phrases in stderr.txt. The keys are the meanings
 // of the phrases.
 var patterns = sync.OnceValue(func() map[string]func() *regexp.Regexp {
-	around := map[string]string{ // where a phrase must stand in stderr; most phrases may stand anywhere
+	around := map[string]string{ // restrictions on where a phrase matches in stderr; the other phrases match anywhere
 		"usage":     `(?m)^(?:[\w./-]+(?: [a-z][\w-]*)*: )?(?:[Ee]rror: )?(?:%s).*$`,
 		"throttled": `\b(?:%s)\b`,
 	}

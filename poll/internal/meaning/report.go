@@ -138,8 +138,8 @@ type reading struct {
 	statements [levels]map[kind]Statement
 }
 
-// add keeps s as the statement of kind k at the level at, if its stage is greater than the stage of the kept
-// statement. So it never keeps the zero Statement.
+// add keeps s for the kind k and the level at, if the stage of s is greater than the stage of the statement
+// kept so far. It therefore never keeps the zero Statement.
 func (r *reading) add(at level, k kind, s Statement) {
 	if r.statements[at] == nil {
 		r.statements[at] = make(map[kind]Statement)
@@ -195,9 +195,9 @@ func (r *reading) readValue(raw string, path string, depth int, at level) {
 	}
 }
 
-// readMember collects the statements of m, a member at the level at. If the state is an object, as in .status.phase,
-// the state comes from the members of that object. A state that is "ok", or equal to the code of the response, is
-// ignored, because it describes the response instead of the operation.
+// readMember collects the statements of m, a member whose level is at. If the state is an object, as in
+// .status.phase, the state comes from the members of that object. A state that is "ok", or equal to the code of
+// the response, is ignored, because it describes the response instead of the operation.
 func (r *reading) readMember(at level, m member) {
 	stage := stageOf(m.raw)
 	for _, row := range vocabulary().rows(m.name) {
@@ -400,8 +400,8 @@ var urlMember = words.Pattern(`^(?:[A-Za-z_]\w*)?(?i:url|uri|href|link|location|
 var otherURL = words.Pattern(`(?i)(?:audio|avatar|callback|console|dashboard|docs?|html|image|media|video|web(?:hook)?)[._]?(?:url|uri|href|link)$`)
 
 // urlsIn returns the paths of the members whose value is a URL, except paths that otherURL matches. It searches
-// the JSON object in text. Each path is in single quotes, and starts with the parameter path. Objects are read
-// up to three levels below text.
+// the JSON object in text. Each path is in single quotes, and starts with the parameter path. Nested objects
+// are read, too, up to three levels deep.
 func urlsIn(text, path string) (paths []string) {
 	for _, m := range membersOf(text) {
 		at := path + "." + m.name

@@ -28,10 +28,10 @@ type HTTP struct {
 	// if that URL has a different origin than the request, and is not only the https form of the same origin.
 	Redirect  string
 	Elsewhere bool
-	// Moved is true if redirects led to another page, which has a different origin, path or query. A slash at the end
-	// of the path and additional query parameters do not count. Moved is also true if the last request, unlike the
-	// first, had no credentials. If the other page does not exist or lacks a member, the requested page may still
-	// exist or have the member.
+	// Moved is true if redirects led to another page, with a different origin, path or query. A slash at the
+	// end of the path and additional query parameters do not count. Moved is also true if the last request,
+	// unlike the first, had no credentials. If the other page does not exist or lacks a member, the requested
+	// page may still exist or have the member.
 	Moved bool
 	// Date is the time of the response by the server's clock, or the zero time. Age is the time that the response has
 	// spent in caches, or 0. Started holds the Dates of the responses that redirected the start request. Its keys are

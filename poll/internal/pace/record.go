@@ -57,7 +57,7 @@ type Record struct {
 	V      int     `json:"v"`
 	Seen   int64   `json:"seen"`   // time when a slot was last taken
 	Next   int64   `json:"next"`   // time of the next slot
-	Closed int64   `json:"closed"` // end of the pause that the origin asked for, during which there are no slots
+	Closed int64   `json:"closed"` // end of the pause that the origin requested; there are no slots before
 	Epoch  int64   `json:"epoch"`  // time of the last call of Void; slots with a different Epoch are not valid
 	Since  int64   `json:"since"`  // time when the rate was Base; moved forward while the origin is idle or closed
 	Base   float64 `json:"base"`   // rate at the time Since
@@ -73,10 +73,10 @@ func (l *Record) Valid() bool {
 	return l.V == version && l.Seen > 0 && l.Base > 0 && l.Peak >= l.Base && l.Sent >= 0 && l.Pace >= 0
 }
 
-// Settle prepares l for use at the time now with the rules r. It must be called before any other method,
-// because another process or release may have written l. It replaces an invalid record by the record of a new
-// origin. If the clock was set back, Settle moves the times in l back by the same amount, and makes all slots
-// invalid. It limits times to r.Farthest after now, and rates to the range that r allows.
+// Settle prepares l for use with the rules r. now is the current time. Settle must be called before any other
+// method, because another process or release may have written l. It replaces an invalid record by the record of
+// a new origin. If the clock was set back, Settle moves the times in l back by the same amount, and makes all
+// slots invalid. It limits times to r.Farthest after now, and rates to the range that r allows.
 func (l *Record) Settle(r Rules, now int64) {
 	if !l.Valid() {
 		*l = Record{V: version, Seen: now, Next: now, Since: now, Epoch: now - 2*inFlight, Base: r.Start, Peak: r.Start}
@@ -95,8 +95,8 @@ func (l *Record) Settle(r Rules, now int64) {
 // bound returns rate, limited to the range from least to r.Most.
 func (r Rules) bound(rate float64) float64 { return min(max(rate, least), r.Most) }
 
-// Void invalidates all slots that were taken but not yet used. The next slot is then at the time now. A request
-// with an invalid slot must take another slot.
+// Void invalidates all slots that were taken but not yet used. The next slot is then at now, the current time.
+// A request with an invalid slot must take another slot.
 func (l *Record) Void(now int64) { l.Next, l.Epoch = now, now }
 
 // Rate returns the rate at the given time, in slots per second. The rate is Base at the time Since. From there
@@ -135,9 +135,10 @@ func (l *Record) Take(r Rules, now int64) (at int64) {
 // closed at the time of s.
 func (l *Record) Holds(s Slot) bool { return s.Epoch == l.Epoch && s.At >= l.Closed }
 
-// Refused records, at the time now, that the origin rejected a request because of load. sent is the time when
-// the request was sent. Refused cuts the rate, unless the request took its slot before the last cut, which has
-// already accounted for the rejection. If wait is positive, the origin is closed for that many microseconds.
+// Refused records that the origin rejected a request because of load. now is the current time, and sent is the
+// time when the request was sent. Refused cuts the rate, unless the request took its slot before the last cut,
+// which has already accounted for the rejection. If wait is positive, the origin is closed for that many
+// microseconds.
 func (l *Record) Refused(r Rules, now, sent, wait int64) {
 	if sent > l.Epoch+inFlight {
 		l.cut(r, now)
@@ -178,9 +179,8 @@ func (l *Record) close(now, until int64) {
 	}
 }
 
-// Remaining records, at the time now, that the origin allows n more requests in the next reset microseconds. It
-// spreads these requests evenly over that time. If n is 0 or negative, Remaining closes the origin for that
-// time.
+// Remaining records that, from now on, the origin allows n more requests in reset microseconds. It spreads
+// these requests evenly over that time. If n is 0 or negative, Remaining closes the origin for that time.
 func (l *Record) Remaining(r Rules, now int64, n int, reset int64) {
 	reset = max(1, min(reset, r.Farthest))
 	l.Reset = now + reset
@@ -227,8 +227,8 @@ func (g Given) Keep(now, told int64, s Slot) {
 	}
 }
 
-// Learn updates l with the result of a request at the time now. It reports whether the origin is now closed for
-// longer than before.
+// Learn updates l with the result of a request. now is the current time. Learn reports whether the origin is
+// now closed for longer than before.
 func (l *Record) Learn(r Rules, now int64, result Result) (closed bool) {
 	before := l.Closed
 	if result.Reset > 0 {

@@ -62,7 +62,7 @@ func (c Command) find() (path string, failure *status.Failure) {
 func (c Command) notRun(path string, err error) *status.Failure {
 	errno, isErrno := errors.AsType[syscall.Errno](err)
 	if isErrno {
-		err = errno // drops the paths in the message, which can hold secrets
+		err = errno // drops the paths in the message, because they can hold secrets
 	}
 	switch why := whyNever(errno); {
 	case errors.Is(err, exec.ErrDot):

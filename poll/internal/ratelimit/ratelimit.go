@@ -30,10 +30,10 @@ const maxSkew = 24 * time.Hour
 // but names no wait (GitHub's documentation, "Rate limits for the REST API").
 const secondaryLimitWait = time.Minute
 
-// Read reads the server's limits from the response in o, which was received at the time now. It sets the fields
-// RetryAfter, Quota and Hints of o, and the fields Exhausted, ShouldRetry, Date and Age of h. The RetryAfter
-// comes from the first entry of this list that requests a wait. If a field occurs several times, the longest
-// wait counts.
+// Read reads the server's limits from the response in o. now is the time when the response was received. Read
+// sets the fields RetryAfter, Quota and Hints of o, and the fields Exhausted, ShouldRetry, Date and Age of h.
+// The RetryAfter comes from the first entry of this list that requests a wait. If a field occurs several times,
+// the longest wait counts.
 //
 //  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds)
 //  2. Retry-After (RFC 9110 section 10.2.3)
@@ -209,7 +209,7 @@ func parseDecimal(value string) (float64, error) {
 	return strconv.ParseFloat(value, 64)
 }
 
-// isSecondaryLimit reports whether a response is GitHub's message about a secondary rate limit, which limits many
+// isSecondaryLimit reports whether a response is GitHub's message about a secondary rate limit, a limit on many
 // requests in a short time. The header of such a response may not mention any limit.
 func isSecondaryLimit(code int, body []byte) bool {
 	if code != http.StatusForbidden && code != http.StatusTooManyRequests {
@@ -303,10 +303,11 @@ type limit struct {
 	reset     int64 // seconds until the reset; -1 if the field does not name them, or names more than a year
 }
 
-// parseLimits parses values, the values of the header field RateLimit. In the current draft, each member of the field
-// is a policy with the number of requests left and the seconds until the reset, as in `"default";r=50;t=30`. In
-// earlier drafts the field is a dictionary, as in `limit=100, remaining=50, reset=30`. parseLimits returns nil if
-// values are malformed, or if a member lacks the number of requests left, which the draft demands.
+// parseLimits parses values, the values of the header field RateLimit. In the current draft, each member of the
+// field is a policy with the number of requests left and the seconds until the reset, as in
+// `"default";r=50;t=30`. In earlier drafts the field is a dictionary, as in `limit=100, remaining=50,
+// reset=30`. parseLimits returns nil if values are malformed, or if a member lacks the required number of
+// requests left.
 func parseLimits(values []string) (limits []limit) {
 	list, err := httpsfv.UnmarshalList(values)
 	for _, member := range list {

@@ -95,7 +95,7 @@ type redirect struct {
 	date     time.Time // Date header of the redirecting response; zero if it has none
 }
 
-// failed returns the response for next, a call that has failed with f.
+// failed returns a response with the failure f. next is the call that has failed.
 func failed(f *status.Failure, next call) *response {
 	next.kept = nil
 	return &response{Observation: status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}, call: next}

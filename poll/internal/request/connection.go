@@ -143,10 +143,10 @@ func isConnecting(err error) bool {
 	return ok && (op.Op == "dial" || op.Op == "proxyconnect")
 }
 
-// lookUpStrictly looks up name again, once for IPv4 and once for IPv6, and returns both errors. The usual lookup sends
-// one query for each address family and search domain, and reports a missing name even if some of the queries have
-// failed. A strict lookup reports such failures. For a lookup that now finds the name, the error is "it was found
-// later".
+// lookUpStrictly looks up the given host name again, once for IPv4 and once for IPv6, and returns both errors.
+// The usual lookup sends one query for each address family and search domain, and reports a missing name even
+// if some of the queries have failed. A strict lookup reports such failures. For a lookup that now finds the
+// name, the error is "it was found later".
 func lookUpStrictly(ctx context.Context, name string) (errs []error) {
 	usual := net.DefaultResolver
 	strict := &net.Resolver{PreferGo: usual.PreferGo, StrictErrors: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -60,8 +60,8 @@ func (c *cookies) of(at location) []*http.Cookie {
 	return nil
 }
 
-// set adds to req the stored cookies that apply to the request's location, the argument to. A stored cookie
-// replaces the user's cookie with the same name.
+// set adds stored cookies to req. The argument to is the request's location; only cookies for that location are
+// added. A stored cookie replaces the user's cookie with the same name.
 func (c *cookies) set(req *http.Request, to location) {
 	kept := c.of(to)
 	if len(kept) == 0 {

@@ -29,12 +29,12 @@ func parseFollow(s string, opts ...expr.Option) (reference, error) {
 type link struct {
 	to      location
 	monitor meaning.Monitor
-	source  string // for notes: where the response names the location, which is a header field, "its document" or "its provisioningState"
+	source  string // for notes: the part of the response that names the location, such as a header field or "its document"
 }
 
-// findLink returns the link in a, a response to the first request, where r is the parsed Follow. Without a link, the
-// error explains why a header field or the document is unusable, or is nil if a names no URL. With a link, the error
-// may still report another header field that was ignored.
+// findLink returns the link in a, a response to the first request. r is the parsed Follow. If there is no
+// usable link, the error is the reason; for a keyword, it is nil if no header field names a URL. If there is a
+// link, the error may still report an earlier header field that was ignored.
 func (r reference) findLink(ctx context.Context, c *client, a *response) (link, error) {
 	if r.explicit() {
 		to, err := r.resolve(c, a.call.at, a.env(ctx), readText)
@@ -295,8 +295,8 @@ func hasDots(u string) bool {
 	return strings.Contains(path, "/./") || strings.Contains(path, "/../")
 }
 
-// withParameters returns the query string query, followed by the parameters in the query string some. It leaves
-// out those parameters of query whose names also occur in some.
+// withParameters appends the parameters in some to query, and returns the result. Both are query strings.
+// Parameters of query are left out if some has a parameter with the same name.
 func withParameters(query, some string) string {
 	names, _ := url.ParseQuery(some)
 	var pairs []string

@@ -67,9 +67,9 @@ func (c *client) sendConditional(ctx context.Context, next call) *response {
 	return a
 }
 
-// confirm returns the response for a, a 304 that confirms the previous response kept. It is a copy of kept with the
-// header fields of the 304, except fields that describe the body (RFC 9111 sections 3.2 and 4.3.4). The server's
-// limits, such as Retry-After, also come from the 304.
+// confirm returns the response that results from a, a 304, and from kept, the previous response that the 304
+// confirms. The result is a copy of kept with the header fields of the 304, except fields that describe the
+// body (RFC 9111 sections 3.2 and 4.3.4). The server's limits, such as Retry-After, also come from the 304.
 func confirm(kept, a *response) *response {
 	o := *kept
 	o.Header = maps.Clone(o.Header)
@@ -127,9 +127,9 @@ func (c *client) sendRenewed(ctx context.Context, next call) *response {
 	return a
 }
 
-// renew calls Refresh for the request of next, and stores the header fields that have changed. refused is passed to
-// Refresh: it is true if the server has rejected the credentials with a 401. renew reports whether a field has changed.
-// For an error of Refresh or a malformed field, it adds a note.
+// renew calls Refresh for the request that next describes, and stores the header fields that have changed.
+// refused is passed to Refresh: it is true if the server has rejected the credentials with a 401. renew reports
+// whether a field has changed. For an error of Refresh or a malformed field, it adds a note.
 func (c *client) renew(ctx context.Context, next call, refused bool) (changed bool) {
 	fields, err := c.Refresh(c.request(ctx, next), refused)
 	fields, malformed := checkHeader(fields)

@@ -151,8 +151,8 @@ var (
 	anyURL = words.Pattern(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
 )
 
-// urlName returns the scheme, host and path of u as a name for messages. It removes parameters and userinfo from the
-// path, which may be secrets.
+// urlName returns the scheme, host and path of u as a name for messages. It removes parameters and userinfo
+// from the path, because they may be secrets.
 func urlName(u *url.URL) string {
 	path := u.EscapedPath()
 	if strings.ContainsAny(path, ";@") { // most paths contain neither parameters nor userinfo

@@ -28,8 +28,8 @@ type Position struct {
 	// Statement is the last known state of the operation in a response from a followed URL (see meaning.StateText), or
 	// "".
 	Statement string `json:"statement,omitempty"`
-	// Named is the Location field in the response to the start request, which may be the URL of the operation's
-	// result. It has no URL if the response had no Location.
+	// Named is the location in the Location field of the response to the start request. It may be the location
+	// of the operation's result. Named has no URL if the response had no Location.
 	Named location `json:"named,omitzero"`
 	// Led is the number of redirects that led from the user's URL to At, if the start request is still to be sent.
 	// Cookies are the cookies for At. Led and Cookies are only set in the JSON form.

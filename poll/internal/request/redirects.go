@@ -15,8 +15,8 @@ import (
 // request may start the operation.
 const maxSends = 3
 
-// sendFollowing sends the request of next and follows redirects. It returns the last response, or a response with a
-// failure.
+// sendFollowing sends the request that next describes, and follows redirects. It returns the last response, or
+// a response with a failure.
 func (c *client) sendFollowing(ctx context.Context, next call) *response {
 	next.began = time.Now()
 	for {

@@ -222,8 +222,8 @@ func (c *client) credentials() (all []string) {
 
 // withoutCertificate returns a copy of the Transport without client certificates. It returns nil if the
 // Transport has no client certificate, or is not an [http.Transport]. It reads the fields of the copy only:
-// another goroutine may be sending the first request through the Transport, which changes the original's
-// fields.
+// another goroutine may be sending the first request through the original, and net/http then changes the
+// original's fields.
 func (r *Request) withoutCertificate() *http.Transport {
 	original, ok := r.Transport.(*http.Transport)
 	if !ok {
@@ -244,8 +244,9 @@ func (c *client) guards(p location) bool {
 	return p.trusted && len(c.credentials()) > 0
 }
 
-// noteWithheld adds a note that from, the location of a response, received the request without the credentials. It
-// does nothing if from is trusted or at the origin of the user's URL, or if there are no credentials to withhold.
+// noteWithheld adds a note that the request was sent without the credentials. from is the location that
+// received the request. noteWithheld does nothing if from is trusted or at the origin of the user's URL, or if
+// there are no credentials to withhold.
 func (c *client) noteWithheld(from location) {
 	if from.trusted || sameOrigin(from.url, c.given.url) || len(c.credentials()) == 0 {
 		return

@@ -78,8 +78,8 @@ func (c *client) transport(to location) http.RoundTripper {
 	return c.Transport
 }
 
-// request builds the HTTP request of next. A request to an untrusted location has no credentials, and only the
-// user's header fields that goesAnywhere accepts.
+// request builds the HTTP request that next describes. A request to an untrusted location has no credentials,
+// and only the user's header fields that goesAnywhere accepts.
 func (c *client) request(ctx context.Context, next call) *http.Request {
 	u := *next.at.url // a copy, because some transports change the URL, although they must not
 	req := (&http.Request{

@@ -9,7 +9,7 @@ import (
 
 // A Memory holds the values from an event stream that the next request for the stream needs. Events sets the fields.
 type Memory struct {
-	LastID string        // value of the header Last-Event-ID, which is the ID of the last event; "" if the server has sent no ID
+	LastID string        // ID of the last event, for the header field Last-Event-ID; "" if the server has sent no ID
 	Retry  time.Duration // shortest wait before the next request; 0 if the server has sent no retry field
 }
 
