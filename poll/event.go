@@ -173,7 +173,7 @@ func (o Outcome) how() string {
 // An Error is the error of a wait that did not succeed. It wraps the [Ending] and the errors that caused it.
 type Error struct{ Outcome Outcome }
 
-// Error returns a message with the target's name, if it has one, the ending and the reason.
+// Error returns a message with the ending and the reason, and with the target's name if it has a name.
 func (e *Error) Error() string {
 	o := e.Outcome
 	if o.Target == "" {

@@ -75,8 +75,8 @@ type Summary struct {
 	// target or a list has: Interrupted, CannotRun, Failed, ThrottledTooLong, AttemptsExhausted, TimedOut. If none
 	// has such an ending, as in a group without targets, Ending is Failed.
 	Ending Ending
-	// Targets is the number of targets, and Need is the number of targets that had to succeed. Endings counts
-	// the targets and lists for each ending.
+	// Targets is the number of targets, and Need is the number of targets that had to succeed. Endings holds
+	// the number of targets and lists for each ending.
 	Targets, Need int
 	Endings       map[Ending]int
 	// Attempts is the number of attempts made. An attempt for a list counts once, not once per element.

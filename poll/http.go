@@ -91,9 +91,9 @@ type HTTP struct {
 	//     response.
 	Follow string
 	// Next determines the next page of a successful response. All pages of a list are requested in one attempt,
-	// with the method and body of the first request, and with at most 1,000 requests. If a [Limiter] is set, a
-	// page is requested up to ten times as long as the server rejects the requests because of load. Next is one
-	// of:
+	// with the method and body of the first request, and with at most 1,000 requests. If a [Limiter] is set,
+	// each further page is requested up to ten times, as long as the server rejects the requests because of
+	// load. Next is one of:
 	//
 	//   - "" or "none": a response has only one page.
 	//   - "auto": a Link header with rel="next" names the next page (RFC 8288). If there is no such header, but

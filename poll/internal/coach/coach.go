@@ -46,10 +46,10 @@ const (
 	maxTold      = 10  // largest number of hints during a wait, because a document whose members keep changing would lead to ever new hints
 )
 
-// Add reads the verdict v for the response o. It adds hints to v, collects hints about o, and moves the results
-// of the rules from v to the records of the rules. The hints replace the hints about the previous response. Add
-// ignores the results if the rules are not meant for o, because o only leads to another URL, or is about an
-// element that is missing from its list.
+// Add reads the verdict v for the response o. It adds hints to v, collects hints about o, and updates the
+// records of the rules with the results in v. It then removes the results from v. The hints replace the hints
+// about the previous response. Add ignores the results if the rules are not meant for o, because o only leads
+// to another URL, or is about an element that is missing from its list.
 func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 	addHints(o, v)
 	results := v.Results

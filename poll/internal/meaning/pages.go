@@ -160,8 +160,9 @@ func counted(members []member, read int) (path string) {
 	return ""
 }
 
-// Total returns the largest number in p that counts the elements of the whole list, and the path of its member or the
-// name of its header field. It returns "", 0 if there is no such number.
+// Total returns the largest number in p that counts the elements of the whole list. path is the path of the
+// member, or the name of the header field, that holds the number. Total returns "", 0 if there is no such
+// number.
 func (p Page) Total() (path string, total int) {
 	for _, m := range slices.Concat(p.objects...) {
 		if n := m.number(); n > total && m.isNamed("total") {

@@ -46,8 +46,8 @@ type HTTP struct {
 	Earlier string
 	// Accepted is true if the followed URL has returned a 202 earlier.
 	Accepted bool
-	// Missing is the reason why poll has found no URL to follow in a response that should name a URL to follow. For
-	// any other response it is "". After such a response poll repeats the request, unless the request starts an
+	// Missing is the reason why a response that should name a URL to follow names no usable URL. For any other
+	// response it is "". If Missing is not "", poll repeats the request, unless the request starts an
 	// operation.
 	Missing string
 	// Due is true if a request that changes something on the server has not been processed yet, for example because

@@ -59,9 +59,9 @@ func (r reference) findLink(ctx context.Context, c *client, a *response) (link, 
 //     identifies the response itself (RFC 9110 section 8.7)
 //
 // kind is the kind of the URL that returned a. If the user gave that URL (MonitorGiven), every field counts.
-// Otherwise a field counts only if it has the same kind as the field that named the URL: Azure-AsyncOperation
-// and Operation-Location can replace each other, and Location can replace Location. After a URL of any other
-// kind, no field counts.
+// Otherwise a field counts only if its own URL would be of the same kind: Azure-AsyncOperation and
+// Operation-Location can replace each other, and Location can replace Location. If the URL has any other kind,
+// no field counts.
 //
 // problem explains why an earlier field in the list was ignored; it is nil if no field was ignored. If a is not
 // successful, or has no usable field, the link is zero.

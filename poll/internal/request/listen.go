@@ -46,10 +46,10 @@ type listener struct {
 	allowed  time.Duration // longest time to wait for the next byte
 }
 
-// listener returns a listener for the stream in resp, whose header has already been read into a. It returns nil if
-// resp should not be read as a stream: Stream is false, the response is unsuccessful or incomplete, or its media type
-// is not a stream. A JSON response without a Content-Length is a stream of documents, except for the response to a
-// start request.
+// listener returns a listener for the stream in resp, whose header has already been read into a. It returns nil
+// if resp should not be read as a stream: Stream is false, the attempt has no Message, the response is
+// unsuccessful, partial or compressed, or its media type is not a stream. A JSON response without a
+// Content-Length is a stream of documents, except for the response to a start request.
 func (c *client) listener(a *response, resp *http.Response) *listener {
 	coding := resp.Header.Get("Content-Encoding")
 	isPart := a.code == http.StatusPartialContent && len(c.header["Range"]) == 0

@@ -51,8 +51,8 @@ const (
 	defaultMaxRedirects = 50
 	// defaultMaxBody replaces a zero MaxBody. It is in bytes.
 	defaultMaxBody = 64 << 20
-	// redirectLimit is the largest possible MaxRedirects. Without it, a server that always redirects could delay an
-	// attempt without end.
+	// redirectLimit is the largest possible MaxRedirects. Without it, a server that always redirects could
+	// delay an attempt for ever.
 	redirectLimit = 1000
 )
 
