@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Validate returns an error if the rules cannot be evaluated. This is the case if a condition passed to
-// [Rules.ErrorIf] is malformed, if a rule has no Expr or a Status that rules cannot have, if a preset has no
-// rules, or if an expression in a list is nil.
+// Validate returns an error if the rules cannot be evaluated: a condition passed to [Rules.ErrorIf] is malformed, a
+// rule has no Expr or an invalid Status, a preset has no rules, or a list contains a nil expression.
 func (r Rules) Validate() error {
 	if slices.Contains(r.Detail, nil) {
 		return errors.New("an expression for the detail is nil")

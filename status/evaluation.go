@@ -13,7 +13,7 @@ import (
 type Result struct {
 	expr.Result
 	Rule *Rule
-	// Env has the variables that the rule could read.
+	// Env holds the variables that the rule could read.
 	Env *expr.Env
 	// Evaluated is false if the rule was not allowed to decide about the response. The expr.Result is then the
 	// zero value.
@@ -22,7 +22,7 @@ type Result struct {
 	NoObject bool
 }
 
-// An evaluation is the evaluation of rules on one observation, or on one object in its response.
+// An evaluation holds the state of evaluating rules on one observation, or on one object in its response.
 type evaluation struct {
 	env      *expr.Env
 	meaning  *Meaning
@@ -36,8 +36,8 @@ type evaluation struct {
 	detail []*expr.Expr // if not nil, replaces Rule.Detail
 }
 
-// detailed returns reason, followed by the message that the expressions in detail find in the response. It returns
-// reason unchanged if they find no message, or if reason already contains the message.
+// detailed returns reason, followed by the message that the expressions in detail select from the response. If the
+// expressions select no message, or if reason already contains the message, detailed returns reason unchanged.
 func (e *evaluation) detailed(reason string, detail []*expr.Expr) string {
 	var types []string
 	if e.detail != nil { // the user has chosen the value

@@ -25,9 +25,9 @@ type Meaning struct {
 	// decides nothing. isNamed is true if the user describes the responses of running operations: one of the
 	// user's rules for NOT_READY reads the document.
 	Default func(isNamed bool) Verdict
-	// Certain is true if a SUCCESS from Default stands although a rule for NOT_READY is doubtful. Otherwise, a
-	// doubtful rule changes it to NOT_READY. A rule is doubtful if its result is unknown, or if it seems to
-	// misspell the name of a field.
+	// Certain is true if a SUCCESS from Default stands although a rule for NOT_READY is doubtful. If Certain is
+	// false, a doubtful rule changes such a SUCCESS to NOT_READY. A rule is doubtful if its result is unknown, or if
+	// it seems to misspell the name of a field.
 	Certain bool
 	// Holds determines how rules for SUCCESS that did not match affect the Default.
 	Holds Holds
@@ -113,8 +113,8 @@ func (o *Observation) meaning() (m Meaning) {
 	return m
 }
 
-// Always returns a function for the field Default of a [Meaning]. The function always returns v.
-// Implementations of [Protocol] need it.
+// Always returns a function that returns v for every argument. Implementations of [Protocol] use the function as the
+// field Default of a [Meaning].
 func Always(v Verdict) func(isNamed bool) Verdict {
 	return func(bool) Verdict { return v }
 }

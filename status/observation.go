@@ -102,8 +102,8 @@ type Observation struct {
 	// If a page could not be read, the whole response counts as failed, and the other fields describe the response
 	// for that page.
 	Page int
-	// Complete is true if the last page is an empty list that names itself as the next page, so that there are no
-	// more elements.
+	// Complete is true if the last page is an empty list that names itself as the next page, which shows that there
+	// are no more elements.
 	Complete bool
 	// Presence states whether the response contains the element that the observation is about. If the element is
 	// not [Present], Body is empty.
@@ -166,8 +166,8 @@ func (o *Observation) Gap() string {
 	return "the response is longer than the part that poll keeps"
 }
 
-// absence returns a sentence that explains that the element is not in the response. It returns "" if the element
-// is in the response, if that is unknown, or if o is not about an element.
+// absence returns a sentence stating that the element is not in the response. It returns "" if the element is in the
+// response, if its presence is unknown, or if o is not about an element.
 func (o *Observation) absence() string {
 	if o.Within == nil || o.Failure != nil {
 		return ""

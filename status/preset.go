@@ -164,9 +164,9 @@ func (e *evaluation) evaluateAll(o *Observation, p *Preset, objects []*expr.Doc,
 	return all, lead
 }
 
-// object evaluates one object by the rules of the first stanza that matches the object. The last stanza is used in
-// two other cases: the response contains no object, or no stanza matches an object that has a name but no kind.
-// Some programs, and lists from the Kubernetes API server, omit the kind of objects.
+// object evaluates one object by the rules of the first stanza that matches the object. It uses the last stanza in
+// two other cases: if the response contains no object, or if no stanza matches an object that has a name but no
+// kind. Some programs omit the kind, and so does the Kubernetes API server in lists.
 func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
 	kind := naming()[0].Eval(e.env).Value()
 	matches := func(s Stanza) bool {
@@ -194,8 +194,8 @@ func (e *evaluation) object(o *Observation, p *Preset) (one Object, v Verdict) {
 	return one, v
 }
 
-// summary returns the number of objects that are done, and the reasons why the first two remaining objects are not
-// done. For a single object, it returns the reason alone.
+// summary returns the number of objects that are done, and the reasons for the first two objects that are not done.
+// For a single object, it returns only the object's reason.
 func summary(all []Object) string {
 	if len(all) == 1 {
 		return all[0].Reason

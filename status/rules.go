@@ -21,8 +21,8 @@ type Rule struct {
 	// Why is the reason of the verdict if the rule matches. If it is "", the reason explains how the response
 	// meets the condition.
 	Why string
-	// Here is true if the rule applies only to the URL that the user gave. The rule is not evaluated on the
-	// response of a URL that is followed, or of another page after a redirect.
+	// Here is true if the rule applies only to the URL that the user gave. The rule is then not evaluated on the
+	// response of a followed URL, or of another page that a redirect leads to.
 	Here bool
 	// Detail are expressions that may find a message in the response. If the rule matches, the first of their
 	// values that is a string is added to the reason of the verdict.

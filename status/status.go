@@ -38,9 +38,9 @@ type Verdict struct {
 	// failed. Examples are an untrusted certificate and a program that cannot be run. A Final verdict ends the
 	// wait even if a threshold requires several errors in a row.
 	Final bool
-	// Concludes is true for an ERROR that shows that no started operation is running: the start request was not
-	// sent, the response to the start request rejects it, or a successful response reports that the operation has
-	// ended. The run sets Concludes.
+	// Concludes is true for an ERROR after which certainly no started operation is running: the start request was not
+	// sent, the server rejected it, or a successful response reports that the operation has ended. The run sets
+	// Concludes.
 	Concludes bool
 	// Abandoned is true if time ran out while the rules were evaluated. The Status is then NotReady, because no
 	// rule has decided.
@@ -75,7 +75,7 @@ type HintKind uint8
 // the reason of the verdict.
 const (
 	HintNote        HintKind = iota // a detail of the attempt, or a reason why the verdict may be a mistake, as in ".errors is an empty list, which is true"
-	HintCorrection                  // a rule that reads something that the response lacks should perhaps read something else, as in "did you mean .state?"
+	HintCorrection                  // a suggestion to read another value instead of one that the response lacks, as in "did you mean .state?"
 	HintNext                        // specify where the response has the URL of the list's next page, or that this page is the last
 	HintTrust                       // trust the authority that signed the server's certificate, or do not verify the certificate
 	HintFollow                      // name the URL to check after the start request, perhaps with the flags in Text, or repeat the request in each attempt
@@ -84,8 +84,8 @@ const (
 	HintDone                        // describe the document of a finished operation with a rule
 	HintEach                        // read all pages of the list
 	HintExpect                      // specify how many elements are enough
-	HintHeld                        // allow an attempt more time than the request wants the server to hold the response
+	HintHeld                        // give each attempt more time than the request lets the server hold the response
 	HintAccept                      // accept responses with the status code in Text, too
-	HintOffered                     // request the URL that the header named in Text offers
+	HintOffered                     // request the URL in the header field that Text names
 	HintUntrusted                   // trust the URL that the response names
 )

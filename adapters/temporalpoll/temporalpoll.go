@@ -164,8 +164,8 @@ func retry(message, kind string, delay time.Duration) error {
 	})
 }
 
-// ended returns the error for o, the outcome of a wait that was interrupted or has ended without SUCCESS. The
-// parameter state is the wait's last state.
+// ended returns the error for o, the outcome of a wait that was interrupted or has ended without SUCCESS. state is
+// the wait's last state.
 func ended(o poll.Outcome, state poll.State) error {
 	err := o.Err()
 	switch {

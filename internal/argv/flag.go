@@ -62,7 +62,7 @@ type Flag struct {
 	Offers func() []string
 }
 
-// Kinds is a set of target kinds, one bit for each kind. The program defines the meaning of the bits.
+// Kinds is a set of target kinds, with one bit for each kind. The program defines the meaning of the bits.
 type Kinds uint8
 
 // IsSwitch reports whether the flag is a switch, which is on or off and needs no value.
@@ -198,8 +198,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	return 0, Usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s).Advise("time " + s)
 }
 
-// number parses s as a floating-point number. The result ok is false if s is not a number, or if the number is
-// infinite or NaN.
+// number parses s as a floating-point number. ok is false if s is not a number, or if the number is infinite or NaN.
 func number(s string) (n float64, ok bool) {
 	n, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {

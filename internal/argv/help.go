@@ -38,8 +38,8 @@ func (c Completion) Text() string {
 	return text
 }
 
-// Complete returns the completion of the last element of words, the argument at the cursor. The slice words holds
-// the arguments of an unfinished command line without the program's name. It must have at least one element, which
+// Complete returns the completion of the last element of words, the argument at the cursor. words holds the
+// arguments of an unfinished command line, without the program's name. words must have at least one element, which
 // may be "". Complete ignores errors in the earlier arguments.
 func Complete(main *Command, subcommands []*Command, words []string) Completion {
 	typed, current, command := words[:len(words)-1], words[len(words)-1], main
@@ -104,8 +104,8 @@ func (l *Line) remaining() (list []string) {
 	return list
 }
 
-// values returns the completion of the flag's value. The parameter current is the argument at the cursor, in which
-// the value starts at byte offset start. In a comma-separated list, only the last element is completed.
+// values returns the completion of the flag's value. current is the argument at the cursor, in which the value
+// starts at byte offset start. In a comma-separated list, only the last element is completed.
 func (f *Flag) values(current string, start int) Completion {
 	value := current[start:]
 	c := Completion{Kind: OfferWords, Start: start, Words: f.Words}
@@ -137,7 +137,7 @@ func (c *Command) Synopsis() string { return strings.TrimSpace(c.Name + " " + c.
 func (c *Command) Row() string { return fmt.Sprintf("  %-25s %s\n", c.Synopsis(), c.Summary) }
 
 // Help returns the lines of all flags that are not hidden, in table order. A heading precedes each group of flags.
-// The parameter other is the heading for flags without a Group.
+// other is the heading for flags without a Group.
 func (fs Flags) Help(other string) (text string) {
 	last := ""
 	for _, f := range fs {

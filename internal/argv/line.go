@@ -186,7 +186,7 @@ func (l *Line) short(word string, args []string) []string {
 }
 
 // next stores args[0] as the value of f, and returns the remaining arguments. It fails if args is empty, or if
-// args[0] is itself a known long flag. The parameter spelled is the flag as the user typed it.
+// args[0] is itself a known long flag. spelled is the flag as the user typed it.
 func (l *Line) next(f *Flag, spelled string, args []string) []string {
 	if len(args) == 0 {
 		l.waiting = f
@@ -201,9 +201,8 @@ func (l *Line) next(f *Flag, spelled string, args []string) []string {
 	return args[1:]
 }
 
-// unknown returns the error for an unknown flag, which the user typed as spelled, with a hint. If no later or
-// earlier argument is a URL, the hint assumes that the flag is meant for a program. The slice args holds the
-// arguments after the flag.
+// unknown returns the error for the unknown flag spelled, with a hint. args holds the arguments after the flag. If
+// no argument before or after the flag is a URL, the hint assumes that the flag is meant for a program.
 func (l *Line) unknown(spelled string, args []string) error {
 	err, name := Usagef("unknown flag %s", spelled), strings.TrimLeft(spelled, "-")
 	meaning, hint := Advice("flag " + name)

@@ -110,7 +110,7 @@ func (l Settings) Without(name string) Settings {
 	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return s.Flag.Name == name })
 }
 
-// Apply stores the values in a struct, in the order of the settings. The parameter to is a pointer to the struct.
+// Apply stores the values in the struct that to points to, in the order of the settings.
 func (l Settings) Apply(to any) {
 	for _, s := range l {
 		if s.apply != nil {
@@ -123,9 +123,9 @@ func (l Settings) Apply(to any) {
 type Check struct {
 	Kinds   Kinds   // the kinds of the wait's targets
 	Word    string  // the name of Kinds in hints.txt
-	Least   Rank    // settings with a lower rank may set flags that do not apply to the wait, or that lack the flag they need
+	Least   Rank    // settings with a lower rank are not checked: they may set flags that do not apply to the wait, or that lack the flag they need
 	Limits  []Limit // properties of the wait that exclude flags
-	Entries Flags   // the flags that the entries of a targets file may set; nil without such a file. A needed flag may come from an entry
+	Entries Flags   // the flags that the entries of a targets file may set, so that a needed flag may come from an entry; nil without such a file
 }
 
 // A Limit names flags that do not apply to waits with a certain property.

@@ -62,8 +62,8 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns the underlying error.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// NotApplicable returns the error for a flag that does not apply to the given kind of wait. The parameter origin
-// names the setting in the message. The explanation and the hint come from hints.txt.
+// NotApplicable returns the error for a flag that does not apply to the given kind of wait. In the message, origin
+// names the setting. The explanation and the hint come from hints.txt.
 func NotApplicable(flag, origin, kind string) error {
 	why, hint := Advice("inapplicable " + flag + " " + kind)
 	return Usagef("%s %s", origin, why).Hint("%s", hint)

@@ -274,8 +274,8 @@ func demoJob() http.Handler {
 	})
 }
 
-// finish returns the exit code for err. It also prints err, unless err is nil or a [run.ExitCode]: the message for
-// an ExitCode is already printed.
+// finish returns the exit code for err, and prints err unless it is nil or a [run.ExitCode]. The message for an
+// ExitCode has already been printed.
 func (p Process) finish(err error) run.ExitCode {
 	if _, said := errors.AsType[run.ExitCode](err); err != nil && !said {
 		fmt.Fprintf(p.Streams.Err, "poll: %s\n", term.Line(err.Error()))

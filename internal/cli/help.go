@@ -21,7 +21,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// helpTexts holds the help texts. In a text, the line "{flags}" stands for the generated list of flags.
+// helpTexts holds the help texts. In a help text, the line "{flags}" stands for the generated list of flags.
 //
 //go:embed help
 var helpTexts embed.FS
@@ -31,7 +31,7 @@ func helpText(name string) string {
 	return string(text)
 }
 
-// A subcommand is a name with the function that builds the command. Only commands that are needed are built.
+// A subcommand is a name with the function that builds the command. A command is built only if it is needed.
 type subcommand struct {
 	name string
 	make func() *argv.Command
@@ -122,9 +122,8 @@ func helpCommand(p run.Host, all subcommands) *argv.Command {
 	}
 }
 
-// helpOn returns the help for name, or the short help if name is "". The result isPage reports whether text is a
-// Markdown page of the documentation. For an unknown name, helpOn returns a usage error that suggests the most
-// similar name.
+// helpOn returns the help for name, or the short help if name is "". isPage is true if text is a Markdown page of
+// the documentation. For an unknown name, helpOn returns a usage error that suggests the most similar name.
 func (all subcommands) helpOn(name string) (text string, isPage bool, err error) {
 	flags := read.WithManual(read.WaitFlags())
 	f, c := flags.Lookup(strings.TrimLeft(name, "-")), all.command(name)

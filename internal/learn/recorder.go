@@ -43,7 +43,7 @@ type Recorder struct {
 // A bracket contains two ages of the operation. If an attempt observed the end of the operation, the operation
 // ended between these ages.
 type bracket struct {
-	unfinished time.Duration // the start of the last attempt before the current one that found the operation unfinished, or 0
+	unfinished time.Duration // the start of the last earlier attempt that found the operation unfinished, or 0
 	finished   time.Duration // the end of the current attempt
 	next       time.Duration // the value of unfinished for the next attempt
 }
@@ -123,7 +123,7 @@ func (r *Recorder) Warnings() []string {
 	return r.warnings
 }
 
-// ofResult reports whether o is the response to a request for the result of an operation that had ended before. If
+// ofResult reports whether o is the response to a request for the result of an operation that had already ended. If
 // o is nil, ofResult returns false.
 func ofResult(o *status.Observation) bool {
 	return o != nil && o.Result
@@ -232,7 +232,7 @@ func instant(text string) (time.Time, error) {
 	return time.UnixMicro(int64(math.Round(n * 1e6))).UTC(), nil
 }
 
-// Flags contains the values of the flags about learning. The zero value means that none of the flags was given.
+// Flags holds the values of the flags about learning. In the zero value, none of these flags is set.
 type Flags struct {
 	Learn                 string // the name of the operation; "" to learn nothing
 	cost                  cost
@@ -241,8 +241,7 @@ type Flags struct {
 	startedAt, finishedAt string
 }
 
-// A cost is the cost of an attempt: either a share of the median run, from 0 to 1, or a delay. The field that does
-// not apply is 0.
+// A cost is the cost of an attempt: either a share of the median run, from 0 to 1, or a delay. The other field is 0.
 type cost struct {
 	share float64
 	delay time.Duration
@@ -260,7 +259,7 @@ func Table() argv.Flags {
 	}
 }
 
-// parseName returns name, and an error if [CheckName] does not accept it.
+// parseName returns name, together with an error if [CheckName] rejects name.
 func parseName(name string) (string, error) { return name, CheckName(name) }
 
 // parseCost parses a cost: either a share of the median run from 0.0001% to 100%, such as "1%", or a delay longer
@@ -277,8 +276,7 @@ func parseCost(s string) (c cost, err error) {
 	return c, nil
 }
 
-// Options returns the options for learning a schedule whose waits are from base to maxWait. A value of 0 means
-// that there is no such limit.
+// Options returns the options for learning a schedule with waits from base to maxWait. A limit of 0 does not apply.
 func (f *Flags) Options(base, maxWait time.Duration) fit.Options {
 	return fit.Options{CostShare: f.cost.share, Cost: f.cost.delay, Age: f.age, Base: base, MaxWait: maxWait}
 }

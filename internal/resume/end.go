@@ -96,8 +96,8 @@ func (l *Log) Err() error {
 	return l.file.problem()
 }
 
-// Fate returns the fate of the file after a wait with the given ending. If l is nil, it returns Over. A wait that
-// has succeeded is over for the user, although operations of other targets may still be running.
+// Fate returns the fate of the file after a wait with the ending how. If l is nil, Fate returns Over. A successful
+// wait is over for the user, although operations of other targets may still be running.
 func (l *Log) Fate(how poll.Ending) Fate {
 	switch {
 	case l == nil, how == poll.Succeeded:
@@ -108,7 +108,7 @@ func (l *Log) Fate(how poll.Ending) Fate {
 	return l.worst
 }
 
-// Notes returns notes for the user about the file, after a wait with the given ending.
+// Notes returns notes for the user about the file, after a wait with the ending how.
 func (l *Log) Notes(how poll.Ending) (notes []string) {
 	switch {
 	case l == nil:
@@ -178,7 +178,7 @@ func checkedAgain(p poll.Poller) poll.Poller {
 		}
 	}
 	p.Past, p.MaxAttempts, p.SuccessThreshold = new(again(past)), past.Attempts+1, poll.Threshold{}
-	p.Start = time.Now() // for the Timeout; $elapsed is counted from the Start of p.Past
+	p.Start = time.Now() // the start for the Timeout; $elapsed is counted from the Start of p.Past
 	p.Starting = func(poll.State) error { return errors.New("it would start the operation again") }
 	return p
 }
@@ -270,7 +270,7 @@ func WaitOut(inTime context.Context, ev poll.Event, isSingle bool) poll.Event {
 	<-inTime.Done()
 	waited := time.Since(ev.At)
 	ev.At, ev.Elapsed = ev.At.Add(waited), ev.Elapsed+waited
-	if isOne { // no time is left for the wait any more
+	if isOne { // the wait has no time left
 		one.Elapsed, one.Reason = one.Elapsed+waited, cmp.Or(one.Verdict.Reason, one.Reason)
 	} else {
 		all.Elapsed += waited

@@ -19,14 +19,14 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// patience is how long openFile waits for another process that has the file open and may be about to end.
+// patience is how long openFile waits for another process that still has the file open but may be about to end.
 const patience = 200 * time.Millisecond
 
 // ErrNotStarted reports that a start request was not sent, because the job log could not record the request first.
 var ErrNotStarted = errors.New("nothing was started")
 
-// An entry is one line of a job log: the state of a target, or of one element of the lists that the targets
-// return. It contains no header values and no passwords. It contains the URL that the target follows.
+// An entry is one line of a job log: the state of a target, or of one element of a list that a target returns. It
+// contains the URL that the target follows, but no header values and no passwords.
 type entry struct {
 	Event string     `json:"event"` // the result of the method kind
 	At    time.Time  `json:"at"`
@@ -78,7 +78,7 @@ type file struct {
 	mu     sync.Mutex
 	newest map[subject]entry
 	size   int64 // the length of all complete lines in bytes
-	err    error // why a line could not be written; no further lines are written then
+	err    error // the error that kept a line from being written; after an error, no further lines are written
 }
 
 // openFile opens the job log at path. It creates the file if it does not exist. If the file is not a job log, or
@@ -114,7 +114,7 @@ func openFile(path string) (*file, error) {
 // file.
 func (f *file) begin() error {
 	info, err := f.file.Stat()
-	if err == nil && info.Size() != f.size { // the file must not look modified without need
+	if err == nil && info.Size() != f.size { // the file must not look modified unless it is
 		err = f.file.Truncate(f.size)
 	}
 	if err == nil && f.size == 0 {

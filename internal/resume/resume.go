@@ -42,7 +42,7 @@ type Options struct {
 type Target struct {
 	*poll.Poller
 	Name     string // the name that the user gave to the target, or ""
-	Settings string // the conditions and other settings; a target with other settings is another target
+	Settings string // the conditions and other settings; different settings make a different target
 	IsStream bool   // the target is a stream, whose messages cannot be requested again
 }
 

@@ -69,7 +69,7 @@ func write(path string, flags int, mode fs.FileMode, text []byte) error {
 	if len(text) > 0 { // a device may reject even an empty write
 		_, err = f.Write(text)
 	}
-	f.Sync() // so that a machine crash leaves the old or the new file; devices may return an error, which is ignored
+	f.Sync() // makes a machine crash leave either the old or the new file; devices may return an error, which is ignored
 	return cmp.Or(err, f.Close())
 }
 

@@ -59,8 +59,8 @@ func CatchSignals(parent context.Context) (ctx context.Context, hurry <-chan str
 // timeout(1) sends its signal twice: to its child and to the child's process group.
 const echoTime = 100 * time.Millisecond
 
-// watch calls cancel when it receives the first signal from caught. At the next signal it closes second and
-// returns, unless that signal is the echo of the first. It also returns when caught is closed.
+// watch calls cancel when it receives the first signal from caught. On the next signal that is not an echo of the
+// first, watch closes second and returns. It also returns when caught is closed.
 func watch(caught <-chan os.Signal, cancel context.CancelCauseFunc, second chan<- struct{}) {
 	var first syscall.Signal
 	var echoUntil time.Time

@@ -57,10 +57,10 @@ func nameOf(sig syscall.Signal) string {
 	return sig.String()
 }
 
-// DieOf ends the program with the signal sig, so that the parent process sees the signal. This way, Ctrl-C also
-// ends a shell script that runs the program. DieOf returns only if that is not possible, with the exit code that
-// the program should use instead. This happens in process 1, which a signal does not end. It also happens if sig
-// would make Go print the stacks of all goroutines.
+// DieOf ends the program with the signal sig, so that the parent process sees the signal. As a result, Ctrl-C also
+// ends a shell script that runs the program. If the signal cannot end the program, DieOf returns the exit code that
+// the program should use instead. This is the case in process 1, and for a signal that makes Go print the stacks of
+// all goroutines.
 func DieOf(sig syscall.Signal) (code int) {
 	code = (&SignalError{sig}).ExitCode()
 	if os.Getpid() == 1 || !slices.Contains(plain(), sig) {
@@ -90,7 +90,7 @@ func isAlive(pid int, start string) bool {
 	return syscall.Kill(pid, 0) != syscall.ESRCH && now != zombie && !isAnother
 }
 
-// zombie is the result of startOf for a process that has ended but that its parent has not reaped yet.
+// zombie is the result of startOf for a process that has ended but has not yet been reaped by its parent.
 const zombie = "Z"
 
 // safeFlags are the flags for opening a file in a directory where other users can create files. With these flags,

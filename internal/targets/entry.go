@@ -94,8 +94,8 @@ func (f *File) not(needed string, n *yaml.Node) error {
 	return f.wrong(n.Line, "", "this has to be %s, but it is %s", needed, kindOf(n))
 }
 
-// readText sets the fields of e from n, a text: a URL, or an item that replaces the placeholder {} of the
-// template.
+// readText sets the fields of e from n, a text. The text is a URL, a key, or an item that replaces the placeholder
+// {} of the template.
 func (f *File) readText(e *Entry, n *yaml.Node) error {
 	e.Item = n.Value
 	err := f.oneLine(n)
@@ -128,7 +128,8 @@ func (f *File) oneLine(n *yaml.Node) error {
 	return nil
 }
 
-// readObject sets the fields of e from n, an object. It returns the fields of the object that replace placeholders.
+// readObject sets the fields of e from n, an object. It returns those fields of the object that replace
+// placeholders.
 func (f *File) readObject(e *Entry, n *yaml.Node) (fields map[string]string, err error) {
 	if len(n.Content) > 2*maxKeys {
 		return nil, f.wrong(n.Line, "", "the entry has more than %d keys", maxKeys)

@@ -45,8 +45,8 @@ type Config struct {
 	Keys bool
 }
 
-// Fields returns the names of all fields that the template and the texts contain, possibly with duplicates. The
-// name "" stands for the placeholder {}.
+// Fields returns the names of all fields in Template and Texts, possibly with duplicates. The name "" stands for the
+// placeholder {}.
 func (c Config) Fields() []string {
 	fields := slices.Clone(c.Template.Fields())
 	for _, t := range c.Texts {
@@ -65,7 +65,7 @@ type File struct {
 	Repeats int
 
 	config Config
-	fields []string        // the fields of the template and of the texts
+	fields []string        // the fields in the template and in config.Texts
 	key    string          // the key of the entry that is being read, or ""
 	room   int             // how many more values the settings and commands of all entries may have
 	known  map[string]bool // the identities of all entries
@@ -77,8 +77,8 @@ type File struct {
 // element, and only its Name and Item are set.
 type Entry struct {
 	Line int // the line in the file, counted from 1
-	// Name is the name that the entry gives to the target, or "" without a name. If the entry is a text that
-	// replaces a placeholder or is a key, Name is that text. If the entry has no name, Name may be its field id.
+	// Name is the name that the entry gives to the target, or "". For a text that replaces a placeholder or is a key,
+	// Name is the text itself. If the entry gives no name, Name may be the value of its field id.
 	Name string
 	// Item replaces the placeholder {}. It is the entry's text, or the name of an object.
 	Item    string

@@ -34,11 +34,11 @@ type Text struct {
 	holes  []gap
 }
 
-// A gap is a placeholder in a text.
+// A gap is a placeholder in a Text.
 type gap struct {
 	start, end int    // offsets in the source
 	field      string // the name of the field; "" for {}
-	place      place  // the part of the URL that contains the gap; not used in other texts
+	place      place  // the part of the URL that contains the gap; unused outside of URLs
 }
 
 // holePattern matches {} and {.field}. Its first group is the name of the field.
@@ -47,8 +47,8 @@ var holePattern = words.Pattern(`\{\s*(?:\.([A-Za-z_][A-Za-z0-9_-]*))?\s*\}`)
 // HasHole reports whether text contains a placeholder: {} or {.field}.
 func HasHole(text string) bool { return holePattern().MatchString(text) }
 
-// newText returns a Text for source with its placeholders. Braces that contain only space are a placeholder in a
-// URL, but not in other texts.
+// newText returns a Text for source with its placeholders. Braces that contain only white space are a placeholder in
+// a URL, but not in any other form.
 func newText(flag string, form Form, source string) Text {
 	t := Text{Flag: flag, form: form, source: source}
 	for _, at := range holePattern().FindAllStringSubmatchIndex(source, -1) {

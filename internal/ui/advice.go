@@ -11,8 +11,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// advice returns the notes and hints to print when a wait has ended with the outcome o. They include flags that
-// would have continued the wait, or that would have led to a result.
+// advice returns the notes and hints to print when a wait has ended with the outcome o. They include the flags with
+// which the wait would have continued or would have led to a result.
 func advice(o *poll.Outcome) []string {
 	if isNeverSeen(o) {
 		return []string{"hint: the name of an element is the value of --id, or else its .id, .name or .metadata.name"}
@@ -48,7 +48,7 @@ func hintLines(prefix, reason string, hints []status.Hint, kinds ...status.HintK
 	return lines
 }
 
-// corrections returns the lines about an attempt's verdict that suggest other rules, or another --next.
+// corrections returns those lines about the verdict v that suggest other rules, or another --next.
 func corrections(v status.Verdict) []string {
 	return hintLines("", v.Reason, v.Hints, status.HintCorrection, status.HintNext)
 }

@@ -135,10 +135,10 @@ func (b *board) states() string {
 	return words.Counts(n, slices.Compact(order)...)
 }
 
-// A bucket is a group of targets that have the same state, and the same reason apart from numbers in the reason.
+// A bucket is a group of targets with the same state and, apart from numbers in the reason, the same reason.
 type bucket []*boardRow
 
-// buckets groups the rows that satisfy wanted, and returns the largest bucket first.
+// buckets groups the rows for which wanted returns true, and returns the largest bucket first.
 func buckets(rows []*boardRow, wanted func(*boardRow) bool) []bucket {
 	byKey := map[string]bucket{}
 	for _, r := range rows {
@@ -151,8 +151,8 @@ func buckets(rows []*boardRow, wanted func(*boardRow) bool) []bucket {
 	})
 }
 
-// reason returns the reason that the targets in b have in common. If numbers in their reasons differ, they are
-// replaced.
+// reason returns the reason that the targets in b share. Numbers that differ between the targets are replaced by
+// "...".
 func (b bucket) reason() string {
 	if slices.ContainsFunc(b, func(r *boardRow) bool { return r.reason != b[0].reason }) {
 		return b[0].reasonPattern()
@@ -177,7 +177,7 @@ type moment struct {
 	Wait    secondsJSON `json:"wait_s"` // how long poll waited before the attempt
 }
 
-// How many of the first and of the last attempts a timeline keeps.
+// The numbers of attempts that a timeline keeps from the start and from the end of a wait.
 const (
 	firstMoments = 50
 	lastMoments  = 450

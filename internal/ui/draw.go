@@ -116,8 +116,8 @@ func (v *view) namesOf(rows []*boardRow) []string {
 	return names
 }
 
-// commonPart returns the length of the longest common prefix of names that ends with a slash. It is shorter than
-// each of the names.
+// commonPart returns the length of the longest common prefix of names that ends with a slash. It is less than the
+// length of every name.
 func commonPart(names []string) int {
 	first, last, n := slices.Min(names), slices.Max(names), 0
 	for n < len(first)-1 && first[n] == last[n] {
@@ -163,7 +163,7 @@ func (v *view) numbers(row *boardRow, now time.Time, bars int) string {
 		text += ", " + usual
 	}
 	bar := row.progress.bar(v.glyphs)
-	if row.ending == poll.Succeeded && row.progress.share < 1 { // poll has read this progress before the operation was done
+	if row.ending == poll.Succeeded && row.progress.share < 1 { // this progress is older than the end of the operation
 		bar = ""
 	}
 	if bars > 0 {
@@ -240,7 +240,7 @@ func brief(reason string) string {
 type console struct {
 	w          io.Writer
 	foreground func() bool // reports whether poll may draw on the terminal; nil means always
-	drawn      string      // the text that has drawn the current status lines; "" without status lines
+	drawn      string      // the string that drew the current status lines; "" without status lines
 }
 
 // eraseLines moves the cursor to the first column and clears the rest of the screen, which contains the status

@@ -251,7 +251,7 @@ func (v *view) document(result Result, exit int) documentJSON {
 	return d
 }
 
-// summary returns the output of --json for several targets.
+// summary returns the output of --json for several targets. winner is the target that was enough, or nil.
 func (v *view) summary(s *poll.Summary, targets []targetJSON, winner *targetJSON, exit int) summaryJSON {
 	e := v.end(nil, s, time.Now())
 	rows := append([]targetJSON{}, targets...)

@@ -72,7 +72,7 @@ func (l *logFace) event(row *boardRow, ev poll.Event, found shown) {
 }
 
 // opening returns the first lines of the log: what poll waits for, the time limit, how long such a wait usually
-// takes, and the notes that the configuration adds.
+// takes, and the lines in Config.Opening.
 func (l *logFace) opening(ev poll.Event) []string {
 	what, timeout, attempts := l.cfg.Goal, l.cfg.Timeout, 0
 	if l.board.single() {

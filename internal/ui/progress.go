@@ -96,7 +96,7 @@ func (v *view) read(row *boardRow, ev poll.Event) shown {
 	return found
 }
 
-// add adds the value v of the expression x. The first value that is a progress becomes the bar.
+// add adds v, the value of the expression x. The first value that is a progress becomes the bar.
 func (s *shown) add(x *expr.Expr, v expr.Value) {
 	if !v.Exists() {
 		s.values = append(s.values, nil)

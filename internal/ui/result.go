@@ -157,8 +157,8 @@ func WriteOut(s *term.Streams, p []byte) error {
 }
 
 // WriteResult writes the result of a single wait to stdout and closes stdout. With JSON, it writes a [documentJSON].
-// Otherwise it writes [Result.Answer], and nothing after a failure. The parameter exit is the exit code of the
-// process. Any error is a [*ResultError].
+// Otherwise, it writes [Result.Answer], or nothing after a failure. exit is the exit code of the process. Any error
+// is a [*ResultError].
 func (r *Reporter) WriteResult(result Result, exit int) error {
 	switch {
 	case result.output.JSON:
@@ -172,8 +172,8 @@ func (r *Reporter) WriteResult(result Result, exit int) error {
 	return WriteOut(r.cfg.Streams, result.answer(r.cfg.Streams.OutIsTerminal))
 }
 
-// WriteTarget writes the result of target number n to stdout, or keeps it for [Reporter.WriteSummary]. The
-// parameter exit is the exit code of the target, as if it were the only target.
+// WriteTarget writes the result of target number n to stdout, or keeps it for [Reporter.WriteSummary]. exit is the
+// exit code of the target, as if it were the only target.
 //
 // WriteTarget does nothing for a list, which has the number 0, because only its elements have results. It does not
 // write a result again that was written in an earlier run. Without --print, it also writes nothing to a terminal
@@ -233,8 +233,8 @@ func (r *Reporter) writeLine(line []byte) error {
 }
 
 // WriteSummary completes the output for several targets, and closes stdout. With JSON, it writes a [summaryJSON]. If
-// one target was enough, it writes that target's result. The parameter exit is the exit code of the process. Any
-// error is a [*ResultError].
+// one target was enough, it writes that target's result. exit is the exit code of the process. Any error is a
+// [*ResultError].
 func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
 	r.results.mu.Lock()
 	defer r.results.mu.Unlock()
@@ -251,7 +251,7 @@ func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
 }
 
 // WriteFailure writes the --json output of a run that never started, for example because of a usage error. The
-// output has no status, ending or target. The parameter again is true if the user may run the same command again.
+// output has no status, ending or target. again is true if the user may run the same command again.
 func WriteFailure(s *term.Streams, exit int, again bool, reason string) error {
 	return writeObject(s, documentJSON{V: 1, outcomeJSON: outcomeJSON{Exit: exit, Reason: term.Line(reason)}, callAgain: callAgain{Again: again}, Timeline: []moment{}})
 }

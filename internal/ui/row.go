@@ -45,10 +45,10 @@ func meaningOf(e poll.Ending) (m meaning) {
 	return m
 }
 
-// byVerdict reports whether a verdict caused the ending. If so, the status explains the ending.
+// byVerdict reports whether a verdict caused the ending e. The status then explains the ending.
 func byVerdict(e poll.Ending) bool { return meaningOf(e).status.Ends() }
 
-// isOpen reports whether a wait with this ending had too little time, so that a later run may succeed.
+// isOpen reports whether a wait with the ending e ran out of time, so that a later run may succeed.
 func isOpen(e poll.Ending) bool { return e == poll.TimedOut || e == poll.ThrottledTooLong }
 
 // A boardRow is the display state of a target, or of a list whose elements are targets. It is kept small, because there
@@ -56,7 +56,7 @@ func isOpen(e poll.Ending) bool { return e == poll.TimedOut || e == poll.Throttl
 type boardRow struct {
 	n       int // the number of the target, from 1; 0 for a single wait and for a list
 	name    string
-	status  status.Status // the status of the last attempt that has ended, or None; after the end, of the outcome
+	status  status.Status // the status of the last finished attempt, or None; after the end, the status of the outcome
 	reason  string        // the reason for the status, on one line
 	pattern string        // the result of reasonPattern; "" before its first call
 	attempt int           // the number of the attempt that is next, is running or was the last
@@ -216,7 +216,8 @@ func heldWords(by string) string {
 }
 
 // reasonOf returns the reason for an attempt's verdict. It includes the wait that the server requires, if any. If
-// the verdict must repeat or hold for some time before it counts, it also includes how much of that is reached.
+// the verdict must repeat or hold for some time before it counts, reasonOf also includes the progress toward that
+// threshold.
 func reasonOf(ev poll.Event) string {
 	s := oneLine(ev.Verdict.Reason)
 	if o := ev.Observation; o.RetryAfter != nil && !(ev.Verdict.Status == status.Throttled && ev.Verdict.Rule == "") {
@@ -255,8 +256,8 @@ func waitWords(h *status.RetryAfter) string {
 	return oneLine(h.Source) + " asks for " + words.Short(h.Wait)
 }
 
-// requestedWait returns the wait that a server requires, for an EventWait. It returns nil for any other event, and if
-// attempts are held back for another reason.
+// requestedWait returns the wait that a server requires, if ev is an EventWait. It returns nil for any other event,
+// and if the attempt is held back for another reason.
 func requestedWait(ev poll.Event) *status.RetryAfter {
 	if ev.Kind != poll.EventWait || ev.HeldBy != "" {
 		return nil

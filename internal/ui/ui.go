@@ -87,7 +87,7 @@ func (r *Reporter) Event(ev poll.Event) {
 	r.rearm()
 }
 
-// show shows an event in the way that the face determines. The row belongs to the event's target, or is nil.
+// show shows an event in the way that the face determines. row belongs to the event's target, or is nil.
 func (r *Reporter) show(row *boardRow, ev poll.Event) {
 	found := r.read(row, ev)
 	switch {
@@ -189,8 +189,8 @@ func (r *Reporter) rearm() {
 	}
 }
 
-// tick redraws the status lines or writes a heartbeat. The timer calls it. The call may come too late: when an
-// event has already set the timer to a later time, or after Close.
+// tick redraws the status lines or writes a heartbeat. The timer calls tick, perhaps too late: an event may already
+// have set the timer to a later time, or the Reporter may be closed.
 func (r *Reporter) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -75,7 +75,7 @@ type Config struct {
 	Slice bool
 }
 
-// The glyphs are the characters for drawing that are not letters.
+// The glyphs are the characters for drawing, apart from letters.
 type glyphs struct {
 	spinner     []rune
 	full, empty string // the filled and the empty part of a bar
@@ -162,12 +162,12 @@ func (v *view) fit(text string) string {
 // A Forecast estimates how long a run takes from the durations of past runs.
 type Forecast interface {
 	Runs() int                               // the number of past runs, at least 1
-	Age(elapsed time.Duration) time.Duration // the operation's age, if the wait has observed it for the time elapsed
-	Quantile(p float64) time.Duration        // the age that a run does not exceed with the probability p
+	Age(elapsed time.Duration) time.Duration // the operation's age when the wait has lasted for elapsed
+	Quantile(p float64) time.Duration        // the age within which a run ends with the probability p
 	Done(age time.Duration) float64          // the probability that a run is over at the given age
 }
 
-// late is the probability at which a run counts as late: at most 2% of such runs take longer. A forecast from so
+// late is the probability from which a run counts as late: at most 2% of such runs take longer. A forecast from so
 // few past runs would be too inexact.
 const late = 0.98
 

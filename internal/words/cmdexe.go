@@ -11,8 +11,8 @@ import (
 const mostBytes = 8000
 
 var (
-	// errUnfit is the error for an argument that cannot be passed to a batch file. A line break ends the command
-	// line for cmd.exe. Programs differ in how they read a quotation mark and the text after it.
+	// errUnfit is the error for an argument that cannot be passed to a batch file. cmd.exe ends the command line at a
+	// line break. Programs disagree on how to read a quotation mark and the characters after it.
 	errUnfit = errors.New(`an argument holds a quote or a line break, which is not safe for a batch file`)
 	// errLines is the error for a script of several lines, because cmd.exe reads only one line.
 	errLines = errors.New("cmd.exe runs one line only")
@@ -55,8 +55,8 @@ func baseName(path string) string {
 	return strings.ToLower(strings.TrimRight(path[strings.LastIndexAny(path, `/\:`)+1:], ". "))
 }
 
-// scriptLine returns the command line of a cmd.exe that is called with args. The script in args follows a /c or /k
-// flag. If there is no such flag, scriptLine returns "". The script is put into an additional pair of quotation
+// scriptLine returns the command line for cmd.exe with the arguments args, in which the script follows a /c, /k or
+// /r flag. If there is no such flag, scriptLine returns "". It puts the script into an additional pair of quotation
 // marks, because cmd.exe removes the first and the last quotation mark.
 func scriptLine(args []string) string {
 	for i, arg := range args {

@@ -79,8 +79,8 @@ func (d *Doc) Name() string { return d.name }
 // bytes.
 func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
 
-// Last returns the text of the document. If the text consists of several documents, as in JSON lines, Last returns the
-// last of them. It returns "" if the text is not JSON.
+// Last returns the text of the document. If the text consists of several documents, as in JSON lines, Last returns
+// the text of the last document. It returns "" if the text is not JSON.
 func (d *Doc) Last() string {
 	if d.check.Do(d.read); len(d.lines) == 0 {
 		return ""
@@ -100,8 +100,8 @@ func (d *Doc) value() value {
 	return d.root
 }
 
-// decoded returns the document as a tree of Go values for gojq, which does not change the tree. It returns nil if
-// the document is unknown.
+// decoded returns the document as a tree of Go values. gojq reads the tree, but does not change it. If the document
+// is unknown, decoded returns nil.
 func (d *Doc) decoded() any {
 	d.decode.Do(func() {
 		if v := d.value(); v.kind != kindUnknown {
@@ -178,7 +178,7 @@ func (d *Doc) readLines() {
 		case err == io.EOF:
 			d.problem = emptyBody
 			return
-		case isSyntax: // a malformed true, false or null is an error from its first letter
+		case isSyntax: // in a malformed true, false or null, the error is at the first letter
 			at = max(at, len(strings.TrimRight(d.text[:max(at, int(wrong.Offset)-1)], "truefalsn")))
 		case err != nil:
 			at = len(d.text)

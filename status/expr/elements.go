@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A place is the position of an element within the lists and objects that a path with [] leads through.
+// A place is the position of an element, relative to the lists and objects to which a path applies [].
 type place struct {
 	label    string // the index or key at each level, such as [2] or [0]["a"]
 	name     string // the keys alone, separated by slashes
@@ -74,7 +74,7 @@ type tally struct {
 	counts  [3]int   // the number of conditions with each outcome
 	values  [3]value // for each outcome, the value of the first condition, with the evidence of all conditions
 
-	at       place // the position of the element that explains the result: the first element that settles it, or else the first element
+	at       place // the position of the element that explains the result: the first element that settles the result, or else the first element
 	element  value // the element that explains the result
 	decisive Tri   // the outcome of the condition for that element
 	whole    value // the result of any, all or count
@@ -148,7 +148,7 @@ func (t *tally) outcome(problem value) (v value) {
 // for, or the objects that a preset evaluates separately. It is immutable and safe for concurrent use.
 type Each struct {
 	src   string
-	paths []*path // alternatives; the first that leads to elements is used
+	paths []*path // alternatives; the first alternative that leads to elements is used
 }
 
 // CompileEach compiles the path of a list, such as .items, or a path to the elements of nested lists, such as

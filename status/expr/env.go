@@ -83,8 +83,8 @@ func (env *Env) respondent() string {
 }
 
 // The names of the variables, without $, each with a space on either side. The variables in documents are JSON
-// documents. The variables in facts are facts about the attempt. $ENV is replaced when an expression is compiled,
-// so it is not among them.
+// documents. The variables in facts are facts about the attempt. $ENV is in neither list, because it is replaced
+// when an expression is compiled.
 const (
 	variables = documents + facts
 	documents = " json element "
@@ -158,8 +158,7 @@ func (env *Env) variable(name, field string) value {
 }
 
 // fieldText returns the values of a header field as a single string, separated by commas. A response may contain a
-// field several times (RFC 9110, section 5.3). If equal values follow each other, fieldText keeps only one of
-// them.
+// field several times (RFC 9110, section 5.3). fieldText keeps only one of several equal values in a row.
 func fieldText(values []string) string {
 	if len(values) > 1 {
 		values = slices.Compact(slices.Clone(values))

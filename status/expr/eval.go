@@ -135,8 +135,8 @@ func (e *evaluator) exists(n *node) value {
 	return is
 }
 
-// quantify evaluates the condition of any, all or count for each element of the list. If all is false, it stops as
-// soon as the outcome is settled.
+// quantify evaluates the condition of any, all or count for each element of the list. For any and all, it stops as
+// soon as the result is settled, unless the parameter all is true.
 func (e *evaluator) quantify(n *node, all bool) *tally {
 	list, condition := n.kids[0].path, n.kids[1]
 	t := &tally{settles: map[string]Tri{"any": True, "all": False, "count": Unknown}[n.name]}
@@ -159,7 +159,7 @@ func (e *evaluator) quantify(n *node, all bool) *tally {
 	return t
 }
 
-// A comparison is the comparison of two values, with its result.
+// A comparison holds the operands and the result of a comparison.
 type comparison struct {
 	left, right value
 	result      value

@@ -47,8 +47,8 @@ func (x explainer) explain(n *node) {
 	}
 }
 
-// operands explains the operands of "and" or "or" that decided: the true operands of a true "or", or the operands
-// of "and" that are not true. If no operand decided, operands explains all of them.
+// operands explains the operands that decided the result of "and" or "or": the true operands of a true "or", or the
+// operands of "and" that are not true. If no operand decided, operands explains all operands.
 func (x explainer) operands(n *node) {
 	var deciding []*node
 	for _, kid := range n.kids {

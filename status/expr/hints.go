@@ -93,8 +93,8 @@ const (
 	maxMemberName   = 40   // the length of a name in characters
 )
 
-// The hints of an evaluation are suggestions for paths that lead nowhere in a response. They contain names of
-// members, but no values.
+// The hints of an evaluation are suggestions for paths that lead nowhere in a response. The suggestions contain
+// names of members, but no values.
 type hints struct {
 	near []string // hints such as "did you mean .state?"
 	has  []string // hints such as "the document has: state, progress"

@@ -119,8 +119,8 @@ func (p *parser) jqEnviron(at int) gojq.CompilerOption {
 var jqWithoutDocument = words.Pattern(`^\s*(?:\$\w+\s*\|[^=]|(?:\s|\$\w+(?:\.\w+|\["[^"\\]*"\])*|"[^"\\]*"|\d[\d.]*|[-+*/=!<>()]|` +
 	`(?:true|false|null|and|or)\b|\|\s*[a-z]\w*(?:\("[^"\\]*"\))?)+$)`)
 
-// hintAtJQ adds a hint to use jq if e.Source is a valid jq program that can yield true or false. It adds no hint
-// about a mistake that would be a mistake in jq, too, such as a string that is always true.
+// hintAtJQ adds a hint to use jq if e.Source is a valid jq program that can yield true or false. It adds no hint if
+// the mistake would also be a mistake in jq, such as a string that is always true.
 func (e *Error) hintAtJQ() {
 	if _, _, found := findRow("not jq", e.Message+" -- "+e.Source); found || isJQ(e.Source) {
 		return

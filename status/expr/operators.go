@@ -149,8 +149,8 @@ func (e *evaluator) equal(a, b value) bool {
 }
 
 // compareNumbers returns -1, 0 or 1, the order of two JSON numbers. Numbers that are equal as float64 values are
-// compared exactly, up to about 150 digits. Still longer numbers are compared as text, because their exact order
-// does not matter in practice.
+// compared exactly, up to about 150 digits. Longer numbers are compared as strings, because their exact order does
+// not matter in practice.
 func compareNumbers(a, b string) int {
 	x, _ := strconv.ParseFloat(a, 64)
 	y, _ := strconv.ParseFloat(b, 64)

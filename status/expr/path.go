@@ -286,9 +286,9 @@ func (p *parser) modifier() string {
 	return source
 }
 
-// A query is the condition in #(...), with the rules of gjson. As in gjson, the number 3 equals the string "3".
-// Unlike in gjson, a number meets only != if the operand is a string that is not a number, and a boolean meets
-// only != if the operand is neither true nor false.
+// A query is the condition in #(...), with the rules of gjson. As in gjson, the number 3 equals the string "3". Two
+// rules differ from gjson. If the operand is a string that is not a number, a number satisfies only !=. If the
+// operand is neither true nor false, a boolean satisfies only !=.
 type query struct {
 	path  *path  // leads from an element to the value that is tested; nil if the element itself is tested
 	sign  string // the operator, or "" to test whether the value exists

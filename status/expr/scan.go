@@ -31,8 +31,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("column %d: %s", e.Column, e.Message)
 }
 
-// A parser parses an expression by recursive descent over the grammar in the package comment. This file contains
-// its tokens, path.go the paths, and parse.go the grammar. At the first mistake, a parser panics with an *Error.
+// A parser parses an expression by recursive descent over the grammar in the package comment. This file contains the
+// methods for tokens, path.go those for paths, and parse.go those for the grammar. On the first mistake, a parser
+// panics with an *Error.
 type parser struct {
 	src     string
 	pos     int // the offset of the next token, also called the current position
@@ -208,7 +209,7 @@ func (p *parser) accept(operator string) bool {
 	return true
 }
 
-// The parts of strings. A string in double quotes has the escapes of JSON. A string in single quotes has only the
+// Patterns for strings. A string in double quotes has the escapes of JSON. A string in single quotes has only the
 // escapes \' and \\.
 var (
 	quotedText = words.Pattern(`(?s)^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`)

@@ -68,7 +68,8 @@ func (k kind) String() string {
 	return [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object"}[k]
 }
 
-// noun returns the kind with an article where English needs one, as in "a string". It calls an array a list.
+// noun returns the kind with an article where English needs one, as in "a string". For an array, it returns "a
+// list".
 func (k kind) noun() string {
 	return [...]string{"unknown", "missing", "null", "a boolean", "a number", "a string", "a list", "an object"}[k]
 }
@@ -251,7 +252,7 @@ const (
 type evidence struct {
 	ground   ground
 	missed   string // the source of the path that led nowhere, if ground is onAbsence or onLack
-	positive bool   // the outcome is affirmed (see [Result.Affirmed]); for an operand, it is a value from the response that is not empty
+	positive bool   // the outcome is affirmed (see [Result.Affirmed]); for an operand, the operand is a non-empty value from the response
 }
 
 // isAbsent reports whether an outcome rests on absence alone: the condition would be true or false only because

@@ -19,7 +19,7 @@ type evaluator struct {
 	subject string // the source of dot; "" if dot is an element
 
 	steps      *int   // the number of steps since check last looked at the context
-	negated    bool   // the part is the operand of an odd number of nots, so false is the required outcome
+	negated    bool   // the number of enclosing nots is odd, so false is the required outcome
 	hints      *hints // receives hints about paths that lead nowhere; nil to collect no hints
 	nullIsList bool   // null counts as an empty list
 }
@@ -27,8 +27,8 @@ type evaluator struct {
 // An abandoned is the value of the panic that ends an evaluation when its context is done.
 type abandoned struct{}
 
-// check abandons the evaluation if its context is done. It looks at the context only once every 1000 steps, so a
-// short evaluation is never abandoned. A call counts as one step, plus one for each full kilobyte in bytes.
+// check abandons the evaluation if its context is done. It checks the context only once every 1000 steps, so a short
+// evaluation is never abandoned. A call counts as one step, plus one step for each full kilobyte in bytes.
 func (e *evaluator) check(bytes int) {
 	const every = 1000
 	if *e.steps += 1 + bytes>>10; *e.steps < every {
@@ -220,7 +220,7 @@ func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bo
 	v := element
 	if q.path != nil {
 		if element.kind < kindArray {
-			return false, false // also for the operators with ~, because gjson does not look into scalars
+			return false, false // even for an operator with ~, because gjson does not look into scalars
 		}
 		v = e.unhinted().follow(p, element, q.path.steps)
 	}

@@ -300,7 +300,7 @@ func (p Preset) values(key string, sources []string, known map[string]*expr.Expr
 	return values, nil
 }
 
-// lacks returns an error if leaving out the rules in unfit has left rules empty, or without a rule for SUCCESS.
+// lacks returns an error if no rules remain, or no rules for SUCCESS, after the rules in unfit were left out.
 // Otherwise, it returns nil. rules are the rules that remain.
 func (p Preset) lacks(kind status.Kind, rules []status.Rule, unfit []string) error {
 	isUntil := func(r status.Rule) bool { return r.Status == status.Success }

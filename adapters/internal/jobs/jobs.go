@@ -154,8 +154,8 @@ func killOne(t testing.TB, a *API, worker func(testing.TB) *Worker) {
 	w.Kill()
 }
 
-// Await waits until done returns true. The test fails if that takes longer than limit. The parameter what
-// describes the condition in the message.
+// Await waits until done returns true. The test fails if that takes longer than limit. In the message, what
+// describes the condition.
 func Await(t testing.TB, limit time.Duration, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(limit); !done(); time.Sleep(20 * time.Millisecond) {

@@ -43,7 +43,7 @@ func (s *Service) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// Poller returns a wait for a job of the service. The parameter method is the HTTP method of its requests.
+// Poller returns a wait for a job of the service. Its requests use the given HTTP method.
 func (s *Service) Poller(method string) poll.Poller {
 	return poll.Poller{
 		Probe:    poll.HTTP{URL: "https://api.example.com/jobs", Method: method, Transport: s},

@@ -101,7 +101,7 @@ func (a answer) table() string {
 	return aligned(lines)
 }
 
-// json returns the table as a JSON array, with an object for each row. Each object is on a line of its own.
+// json returns the table as a JSON array, with an object for each row. Each object is on a separate line.
 func (a answer) json() string {
 	objects := make([]string, len(a.columns[0].values))
 	for _, c := range a.columns {

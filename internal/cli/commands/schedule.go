@@ -44,7 +44,7 @@ type scheduleQuery struct {
 	waits    read.Waits
 	past     learn.Flags
 	count    *int           // the number of attempts to show; nil if not set
-	timeout  *time.Duration // the time until which to show attempts; 0 means no limit, and nil not set
+	timeout  *time.Duration // the latest start of the attempts to show; 0 means no limit, and nil means not set
 	compared []string       // the strategies to compare; nil shows a single schedule
 
 	table table // the settings of the table, without its schedule
@@ -268,8 +268,8 @@ func Tune() *argv.Command {
 	}
 }
 
-// A tuning holds the requirement of poll tune: the largest overshoot, which is the time from the end of the operation to
-// the attempt that notices the end, or the wait at a given time.
+// A tuning holds the requirement of poll tune: either the largest overshoot, or the wait at a given time. The
+// overshoot is the time from the end of the operation to the attempt that notices the end.
 type tuning struct {
 	overshoot float64       // the wait as a share of the elapsed time; 0 if wait is set
 	wait, at  time.Duration // the wait when the time at has passed; 0 if overshoot is set

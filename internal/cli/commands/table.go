@@ -89,8 +89,8 @@ const (
 	latticeStep = 610
 )
 
-// next returns the mean, the minimum and the maximum of wait number n. The parameter elapsed is the time from the
-// start of the run to the start of the wait.
+// next returns the mean, the minimum and the maximum of wait number n. elapsed is the time from the start of the run
+// to the start of the wait.
 func (s *sampler) next(n int, elapsed time.Duration) (mean, low, high time.Duration) {
 	step := backoff.Step{N: n, Elapsed: elapsed, Previous: s.low}
 	if s.single != nil {

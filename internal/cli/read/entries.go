@@ -283,8 +283,8 @@ func (l *elementList) Goal(need int, part string) string {
 	return part + " elements" + of
 }
 
-// Note returns a note for the user that explains which elements the list has, or how poll recognizes that the list
-// is complete. It returns "" if --expect gives the number of elements.
+// Note returns a note for the user that states the source of the elements, or how poll recognizes that the list is
+// complete. It returns "" if --expect gives the number of elements.
 func (l *elementList) Note(s *Run) string {
 	switch {
 	case l.Known:

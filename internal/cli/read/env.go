@@ -104,8 +104,8 @@ func refuseStdinTwice(l *argv.Line) error {
 	return nil
 }
 
-// MayShow returns a usage error if poll must not show the value of e: because e reads environment variables, which
-// may hold secrets, or because e reads no part of a response, so that the value never changes.
+// MayShow returns a usage error if poll must not show the value of e. This is the case if e reads environment
+// variables, which may hold secrets, or if e reads no part of a response, so that its value never changes.
 func MayShow(e *expr.Expr) error {
 	switch {
 	case e.Reads("ENV"):
@@ -141,8 +141,9 @@ func CompileValue(l *argv.Line, flag, text string) (*expr.Expr, error) {
 	return e, nil
 }
 
-// Applies returns a usage error if x reads a variable that targets of this kind never set: the value of x could
-// never change. If element is true, x is evaluated for each element of --each instead of for the whole response.
+// Applies returns a usage error if x reads a variable that targets of the given kind never set, because the value of
+// x could then never change. If element is true, x is evaluated for each element of --each instead of for the whole
+// response.
 func Applies(x *expr.Expr, kind status.Kind, element bool) error {
 	of := map[bool]string{true: "element", false: "response"}[element]
 	for name := range strings.FieldsSeq("gone element . [] isjson body unchanged name exit stdout stderr status event header") {

@@ -197,8 +197,8 @@ func (s *Run) withSettings(p *presets.Preset, kinds argv.Kinds, rank argv.Rank) 
 // make poll flood a server with requests.
 const leastInterval = 100 * time.Millisecond
 
-// refuseSetting returns a usage error for a value that presets must not set: an interval below leastInterval, and
-// for --follow, "none", another host, or an environment variable.
+// refuseSetting returns a usage error for a value that presets must not set. For an interval, this is a value below
+// leastInterval. For --follow, it is "none", another host, or an environment variable.
 func refuseSetting(setting presets.Setting, value string) error {
 	if d, err := argv.ParseDuration(value); err == nil && d < leastInterval &&
 		(setting.Key == "interval" || setting.Key == "max-wait" && d > 0) {
@@ -290,8 +290,8 @@ func (c *presetCache) compile(args compilation) (compiledPreset, error) {
 	return c.compiled[args], err
 }
 
-// unknownPreset returns the usage error for a preset that does not exist. It suggests presets with a similar name
-// or for the same service. The slice mine holds the presets in the user's directory.
+// unknownPreset returns the usage error for a preset that does not exist. It suggests presets with a similar name or
+// for the same service. mine holds the presets in the user's directory.
 func unknownPreset(origin, name string, mine []presets.Preset) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
 	if err.Advise("preset " + name); len(err.Hints) > 0 {

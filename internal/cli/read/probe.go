@@ -177,9 +177,9 @@ func (r *Reader) readConnection(s *Run, probe *poll.HTTP) error {
 	return nil
 }
 
-// boundIdle makes transport limit the number of idle connections. Otherwise idle connections to many hosts could
-// use up the process's limit of open files. The transports count their new connections together, and close all
-// idle connections whenever another quarter of that limit is used.
+// boundIdle makes transport limit the number of idle connections, because idle connections to many hosts could
+// exhaust the process's limit of open files. The transports count their new connections together. Each time the
+// count has grown by a quarter of that limit, they close all idle connections.
 func (r *Reader) boundIdle(transport *http.Transport) {
 	dial, transports, dials, most := transport.DialContext, r.transports, r.dials, max(system.OpenFiles()/4, 1)
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -124,8 +124,8 @@ func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 }
 
 // Schedules returns the normal schedule that w describes, and the schedule for the waits after the server has
-// throttled the client. With [JitterAuto], throttled waits are twice as long as normal waits. With any other
-// jitter, only constant waits are doubled.
+// throttled the client. With [JitterAuto], a throttled wait is up to twice as long as a normal wait (see
+// [backoff.Throttled]). With any other jitter, only constant waits are doubled.
 func (w Waits) Schedules() (normal, throttled backoff.Schedule) {
 	capped := backoff.Cap(w.growth(), w.MaxWait)
 	switch w.Jitter {

@@ -140,8 +140,7 @@ func (p Host) Write(ctx context.Context, text string) error {
 	return p.Deliver(ctx, func() error { return ui.WriteOut(p.Streams, []byte(text)) })
 }
 
-// unrunnableCode returns the exit code for a program that cannot run: [ExitNotExecutable], or otherwise
-// [ExitNotFound].
+// unrunnableCode returns the exit code for a program that cannot run: [ExitNotExecutable] or [ExitNotFound].
 func unrunnableCode(f *status.Failure) ExitCode {
 	if f.Kind == status.FailureNotExecutable {
 		return ExitNotExecutable
@@ -149,7 +148,7 @@ func unrunnableCode(f *status.Failure) ExitCode {
 	return ExitNotFound
 }
 
-// A Host is the current process, as the code that runs a command line sees it.
+// A Host is the current process, with everything that running a command line requires.
 type Host struct {
 	read.Env
 	Hurry   <-chan struct{} // closed when a second signal to end the process arrives

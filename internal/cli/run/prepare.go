@@ -47,10 +47,10 @@ func (p Host) Wait(ctx context.Context, s *read.Run) error {
 	return w.then(ctx, cmp.Or(err, ExitWith(end.code)))
 }
 
-// InTime calls read, which reads files, and returns its error. It stops waiting for read at the deadline or when
-// a signal arrives, because a read from a pipe or a network file system may block. With --json, it also reports an
-// error on stdout, unless the error is a usage error. With --slice, the error for a timeout is the usual message
-// at the end of a slice, "call again".
+// InTime calls read, which reads files, and returns its error. Because a read from a pipe or a network file system
+// may block, InTime stops waiting for read at the deadline or when a signal arrives. With --json, it also reports an
+// error on stdout, unless the error is a usage error. With --slice, the error for a timeout is the usual message at
+// the end of a slice, "call again".
 func InTime(ctx context.Context, p Host, s *read.Run, read func() error) error {
 	deadline := p.Began.Add(max(cmp.Or(s.Timeout, math.MaxInt64), leastPreparing))
 	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})

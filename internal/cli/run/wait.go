@@ -55,7 +55,7 @@ func (w *wait) withDeadline(ctx context.Context) (context.Context, context.Cance
 	return context.WithDeadlineCause(ctx, w.deadline(), &timeoutError{w.spec.Timeout})
 }
 
-// note adds texts to the notes that poll prints before the wait. It skips empty strings.
+// note adds texts to the notes that poll prints before the wait, except empty strings.
 func (w *wait) note(texts ...string) {
 	isEmpty := func(text string) bool { return text == "" }
 	w.report.Opening = append(w.report.Opening, slices.DeleteFunc(texts, isEmpty)...)

@@ -145,7 +145,7 @@ func ColorModes() []ColorMode { return []ColorMode{ColorAuto, ColorAlways, Color
 // A Palette colors words according to their meaning. The zero value does not use colors.
 type Palette struct{ on bool }
 
-// Palette returns the palette for text on s.Err. The mode m is the value of --color.
+// Palette returns the palette for text on s.Err. m is the value of --color.
 func (s *Streams) Palette(m ColorMode) Palette {
 	wanted := s.ErrIsTerminal && !s.Dumb && !s.NoColor
 	return Palette{on: m == ColorAlways || m != ColorNever && wanted}
@@ -165,8 +165,8 @@ const (
 )
 
 // Paint returns s in the color of t. It returns s unchanged if the palette has no colors or if s is empty. Paint
-// does not use the color package's global switch, because the switch depends on stdout, but the words go to
-// stderr.
+// ignores the global switch of the color package, because that switch depends on stdout, but poll writes colored
+// words to stderr.
 func (p Palette) Paint(t Tone, s string) string {
 	if !p.on || s == "" {
 		return s

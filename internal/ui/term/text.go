@@ -17,8 +17,8 @@ import (
 // passes [Line], [Block] or [Lines] before it is shown.
 
 const (
-	// prefix starts each line of quoted text (a block). With it, a line cannot be a GitHub Actions command,
-	// which starts with "::", and cannot look like a line that poll has written.
+	// prefix starts each line of quoted text (a block). Because of the prefix, a line cannot be a GitHub Actions
+	// command, which starts with "::", and cannot look like a line that poll has written.
 	prefix = "| "
 	tab    = "    "
 	// maxLine is the maximum length in bytes of a line that Lines collects. Lines breaks a longer line into
@@ -154,7 +154,7 @@ func condition() *runewidth.Condition {
 }
 
 // Width returns how many columns s needs on a terminal. A wide character needs two columns, and a combining
-// character needs no column of its own. The string s must not contain escape sequences.
+// character needs no additional column. s must not contain escape sequences.
 func Width(s string) int { return condition().StringWidth(s) }
 
 // Cut returns s if it fits into width columns. Otherwise it returns the start of s followed by mark, together at
