@@ -88,9 +88,9 @@ func (r *listReader) read(o *status.Observation) (found []listed, last *expr.Doc
 	return found, last, nil
 }
 
-// elements returns the list's elements in page, or a problem: the reason why page does not contain the list. It
-// also reports a problem if the list is empty and the page contains an error, or if the page has an empty
-// object where earlier responses had an array, because such an object may be an error response.
+// elements returns the list's elements in page, or a problem: the reason why page does not contain the list. An
+// empty list is a problem, too, if the page contains an error. An empty object is a problem if earlier
+// responses had an array, because the object may be an error response.
 func (r *listReader) elements(page *expr.Doc) (found []*expr.Doc, problem string) {
 	found, ofObject, problem := r.each.Elements(page)
 	if problem != "" || len(found) > 0 {

@@ -21,10 +21,10 @@ import (
 // the field Each is required.
 //
 // The wait for a list ends when all known elements have ended. If neither Known nor Expect is set, a second
-// response must then confirm that there are no further elements: it must show the same elements, and its
-// attempt must start at least 5 s later, or be the last attempt before the deadline of a Poller without
-// Starting. A response that may be incomplete, for example after a redirect to another page, counts neither as
-// the first nor as the second response.
+// response must then confirm that there are no further elements. It must show the same elements, and its
+// attempt must start at least 5 s later. For a Poller without Starting, the last attempt before the deadline
+// may start earlier. A response that may be incomplete, for example after a redirect to another page, counts
+// neither as the first nor as the second response.
 //
 // A response that is unsuccessful or incomplete, or that contains no list, is evaluated as a whole instead of
 // element by element. If two elements on one page have the same name, the response is an ERROR.

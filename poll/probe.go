@@ -241,7 +241,7 @@ type throttledError struct {
 func (e *throttledError) Unwrap() error { return e.error }
 
 // Recorded completes o, an observation that was recorded or constructed, so that [status.Rules.Classify]
-// returns the same verdict as in a wait. It treats o as an HTTP response if o has a Code, as the end of a
-// command if o has an Exit, and according to o.Kind otherwise. A wait does the same with the observations of a
+// returns the same verdict as in a wait. If o has a Code, o is treated as an HTTP response. If o has an Exit, o
+// is treated as the end of a command. Otherwise o.Kind decides. A wait does the same with the observations of a
 // [ProbeFunc].
 func Recorded(o status.Observation) status.Observation { return meaning.Recorded(o) }

@@ -139,7 +139,7 @@ func (l *loop) lineUpDue() (wait time.Duration, ok bool) {
 	return 0, false
 }
 
-// lineOf returns the line for w. It is the line of w's origin, except that a wait with its own limiter has its
+// lineOf returns the line for w, which usually is the line of w's origin. A wait with its own limiter has its
 // own line, so that the limiter delays no other wait.
 func (l *loop) lineOf(w *wait) *line {
 	if w.p.Limiter != nil {

@@ -48,8 +48,8 @@ const (
 
 // Add reads the verdict v for the response o. It adds hints to v, collects hints about o, and updates the
 // records of the rules with the results in v. It then removes the results from v. The hints replace the hints
-// about the previous response. Add ignores the results if the rules are not meant for o, because o only leads
-// to another URL, or is about an element that is missing from its list.
+// about the previous response. Add ignores the results if the rules are not meant for o: if o only leads to
+// another URL, or is about an element that is missing from its list.
 func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 	addHints(o, v)
 	results := v.Results

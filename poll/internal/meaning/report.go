@@ -61,9 +61,9 @@ func (s Statement) Final() string {
 //   - Wrong reports a failure.
 //   - Other is a state in an object that may describe something else, or in an envelope that is nested too deeply.
 //
-// An envelope is an object around the operation, such as .data. IsResult is true if the document may be the result of
-// an operation. It is false for an empty object or list, for anything that is not an object or a list, and for a
-// document with a member that may report an unfinished or failed operation.
+// An envelope is an object around the operation, such as .data. IsResult is true if the document may be the
+// result of an operation: it is an object or a list that is not empty, and no member may report an unfinished
+// or failed operation.
 type Report struct {
 	State, Sign, Wrong, Other Statement
 	IsResult                  bool

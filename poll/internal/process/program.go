@@ -16,8 +16,8 @@ import (
 
 const noDir = "the working directory does not exist"
 
-// Check implements the Check method of poll.Command. It returns an error if MaxBody is negative, or if the program
-// cannot be run because it is missing, is not executable, or cannot receive its arguments.
+// Check implements the Check method of poll.Command. It returns an error if MaxBody is negative. It also
+// returns an error if the program is missing, is not executable, or cannot receive its arguments.
 func (c Command) Check() error {
 	if c.MaxBody < 0 {
 		return errors.New("the limit of the body is negative")

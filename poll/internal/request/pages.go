@@ -113,10 +113,11 @@ func (a *response) incomplete(page *response, n int) *response {
 	return page
 }
 
-// unreadPage returns the failure of an attempt that cannot request the next page because of err. If err is or wraps a
-// [status.Failure], unreadPage returns that failure: the previous page could not be read, but may be readable later.
-// Any other error is hopeless. This includes a loop: even if the list changes between two requests, its positions only
-// advance, so a loop is a mistake of the server or of the user's expression, and would occur in every attempt.
+// unreadPage returns the failure of an attempt that cannot request the next page because of err. If err is or
+// wraps a [status.Failure], unreadPage returns that failure: the previous page could not be read, but may be
+// readable later. Any other error is hopeless. This includes a loop. Even if the list changes between two
+// requests, each page must lead to a later position. So a loop is a mistake of the server or of the user's
+// expression, and would occur in every attempt.
 func unreadPage(ctx context.Context, err error) *status.Failure {
 	if ctx.Err() != nil {
 		return cutOff(ctx, false, 0)
@@ -175,10 +176,10 @@ func parsePager(s string, opts ...expr.Option) (*pager, error) {
 	return &pager{reference: r}, err
 }
 
-// after returns the location of the page that follows a, where n is the number of a's page. It returns a location
-// without a URL if a is the last page. It returns a transient failure if a cannot be read, or if the expression for
-// the next page finds no value although a names a further page in another way. If the value is missing from the first
-// page, after sets a.Doubt, because the expression may be misspelled.
+// after returns the location of the page that follows a, where n is the number of a's page. It returns a
+// location without a URL if a is the last page. It returns a transient failure if a cannot be read. It does the
+// same if the expression for the next page finds no value, but a names a further page in another way. If the
+// value is missing from the first page, after sets a.Doubt, because the expression may be misspelled.
 func (p *pager) after(ctx context.Context, c *client, a *response, n int) (location, error) {
 	to, err := p.nextOf(ctx, c, a)
 	earlier := p.searched
@@ -223,9 +224,9 @@ func (p *pager) nextOf(ctx context.Context, c *client, a *response) (to location
 	return to, err
 }
 
-// read is a [reader] for the value that names the next page. If the value is meant as the whole URL, it must look
-// like a URL, a path or a query, because a cursor alone does not show the name of its parameter. If the value is
-// null, false, "" or missing, read returns an error that wraps errLastPage.
+// read is a [reader] for the value that names the next page. If p has no URL in which to insert the value, the
+// value must itself be a URL, a path or a query: a cursor alone does not show the name of its parameter. If the
+// value is null, false, "" or missing, read returns an error that wraps errLastPage.
 func (p *pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 	got := x.Eval(env).Value()
 	switch {

@@ -122,10 +122,10 @@ func (o *Operation) Resume(text json.RawMessage) (p Position, err error) {
 	return p, nil
 }
 
-// checkAgain checks a location from a saved position before it is requested. It returns the location, which is trusted
-// only if it was trusted before and if the user's URL could pass on its trust, for example to a URL of the same
-// origin. With LocationTrusted, every location is trusted. checkAgain returns an error if the location must not be
-// requested.
+// checkAgain checks a location from a saved position before it is requested. It returns the location. The
+// location remains trusted only if the user's URL could pass on its trust, for example to a URL of the same
+// origin. With LocationTrusted, every location is trusted. checkAgain returns an error if the location must not
+// be requested.
 func (o *Operation) checkAgain(saved location) (location, error) {
 	to, err := o.client.refer(o.client.given, saved.url.String())
 	if errors.Is(err, ErrUntrusted) && !saved.trusted {
