@@ -52,7 +52,8 @@ type limits struct {
 // even if its caller passes it a newly created Attempt.
 type limitsKey struct{}
 
-// limitsOf returns the limits of a. If a has no limits, it returns the limits in ctx, or nil outside a wait.
+// limitsOf returns the limits of the Attempt a. If a.limits is nil, limitsOf returns the limits in ctx, or nil
+// outside a wait.
 func limitsOf(ctx context.Context, a Attempt) *limits {
 	if a.limits != nil {
 		return a.limits

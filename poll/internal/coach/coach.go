@@ -88,7 +88,7 @@ func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 	}
 }
 
-// count records a, the result of one rule, and returns the record of that rule.
+// count records the result a of one rule, and returns the record of that rule.
 func (t *Coach) count(a status.Result) *ruleCount {
 	at := slices.IndexFunc(t.counts, func(c ruleCount) bool { return c.rule == a.Rule })
 	if at < 0 {
@@ -103,7 +103,7 @@ func (t *Coach) count(a status.Result) *ruleCount {
 	return c
 }
 
-// explain adds hints about a, the result of a rule that does not match the response o. c is the record of that
+// explain adds hints about the result a of a rule that does not match the response o. c is the record of that
 // rule. If the rule was not evaluated on o, the hints come from the rule's expression alone.
 func (t *Coach) explain(o *status.Observation, a status.Result, c *ruleCount) {
 	why := a.Explain()
@@ -174,8 +174,8 @@ func acceptToo(o *status.Observation) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(codes), " ", ","), "[]")
 }
 
-// acceptHint returns a hint if the rule of a would match the output of the command in o, but does not match because
-// of the exit code. Otherwise it returns "".
+// acceptHint returns a hint if the rule in a.Rule would match the output of the command in o, but does not
+// match because of the exit code. Otherwise it returns "".
 func acceptHint(a status.Result, o *status.Observation) string {
 	x, accepted, codes := a.Rule.Expr, *a.Env, acceptToo(o)
 	accepted.Exit = new(int)
@@ -185,8 +185,8 @@ func acceptHint(a status.Result, o *status.Observation) string {
 	return wording(map[bool]string{true: "accept instead", false: "accept"}[a.Evaluated], *o.Exit, codes)
 }
 
-// missed returns a hint if the rule of a does not match, but would match if standard output and standard error of the
-// command in o were swapped. Otherwise it returns "".
+// missed returns a hint if the rule in a.Rule does not match, but would match if standard output and standard
+// error of the command in o were swapped. Otherwise it returns "".
 func missed(a status.Result, o *status.Observation) string {
 	x, swapped := a.Rule.Expr, *a.Env
 	swapped.Stdout, swapped.Stderr = swapped.Stderr, swapped.Stdout

@@ -40,7 +40,7 @@ type Pace interface {
 }
 
 // wait waits until a.Pace permits a request to the given location. It returns a failure if a.Pace permits no
-// request. It returns nil at once if a has no Pace.
+// request. If a.Pace is nil, wait returns nil at once.
 func (a Attempt) wait(ctx context.Context, to location) *status.Failure {
 	if a.Pace == nil {
 		return nil
@@ -101,12 +101,12 @@ func failed(f *status.Failure, next call) *response {
 	return &response{Observation: status.Observation{Kind: status.KindHTTP, Failure: f, Protocol: meaning.HTTP{}}, call: next}
 }
 
-// note adds a hint with the given text to a.
+// note adds a hint with the given text to the response.
 func (a *response) note(text string) { a.hint(status.Hint{Text: text}) }
 
 func (a *response) hint(h status.Hint) { a.Hints = append(slices.Clip(a.Hints), h) }
 
-// env returns the environment for evaluating expressions against a.
+// env returns the environment for evaluating expressions against the response.
 func (a *response) env(ctx context.Context) *expr.Env {
 	env := status.Environment(&a.Observation)
 	env.Context = ctx

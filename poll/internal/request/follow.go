@@ -32,7 +32,7 @@ type link struct {
 	source  string // for notes: the part of the response that names the location, such as a header field or "its document"
 }
 
-// findLink returns the link in a, a response to the first request. r is the parsed Follow. If there is no
+// findLink returns the link in the response a to the first request. r is the parsed Follow. If there is no
 // usable link, the error is the reason; for a keyword, it is nil if no header field names a URL. If there is a
 // link, the error may still report an earlier header field that was ignored.
 func (r reference) findLink(ctx context.Context, c *client, a *response) (link, error) {
@@ -50,7 +50,8 @@ func (r reference) findLink(ctx context.Context, c *client, a *response) (link, 
 	return l, problem
 }
 
-// headerLink returns the link in a header field of a. It returns the first usable field in this order:
+// headerLink returns the link in a header field of the response a. It returns the first usable field in this
+// order:
 //
 //   - Azure-AsyncOperation (Azure's Resource Manager RPC, asynchronous operations)
 //   - Operation-Location (Azure's API guidelines)
@@ -58,13 +59,13 @@ func (r reference) findLink(ctx context.Context, c *client, a *response) (link, 
 //   - Content-Location (FHIR's Bulk Data export), in a 202 to the user's request only: in other responses the field
 //     identifies the response itself (RFC 9110 section 8.7)
 //
-// kind is the kind of the URL that returned a. If the user gave that URL (MonitorGiven), every field counts.
-// Otherwise a field counts only if its own URL would be of the same kind: Azure-AsyncOperation and
+// kind is the kind of the URL that returned the response. If the user gave that URL (MonitorGiven), every field
+// counts. Otherwise a field counts only if its own URL would be of the same kind: Azure-AsyncOperation and
 // Operation-Location can replace each other, and Location can replace Location. If the URL has any other kind,
 // no field counts.
 //
-// problem explains why an earlier field in the list was ignored; it is nil if no field was ignored. If a is not
-// successful, or has no usable field, the link is zero.
+// problem explains why an earlier field in the list was ignored; it is nil if no field was ignored. If the
+// response is not successful, or has no usable field, the link is zero.
 func (c *client) headerLink(a *response, kind meaning.Monitor) (l link, problem error) {
 	if kind == meaning.MonitorCreated {
 		kind = meaning.MonitorLocation
@@ -96,15 +97,15 @@ func (c *client) headerLink(a *response, kind meaning.Monitor) (l link, problem 
 	return link{}, problem
 }
 
-// isOpen reports whether the document of a reports an unfinished operation. The Location of such a response is
-// followed even if its status is 200, as in ACME, where a request to finalize an order returns a Location (RFC 8555
-// section 7.4).
+// isOpen reports whether the document of the response a reports an unfinished operation. The Location of such a
+// response is followed even if its status is 200, as in ACME, where a request to finalize an order returns a
+// Location (RFC 8555 section 7.4).
 func isOpen(a *response) bool {
 	return meaning.ReportOf(&a.Observation).State.Stage == meaning.Open
 }
 
-// hasProvisioningState reports whether a looks like an Azure resource: the member properties.provisioningState of its
-// document is a string other than "".
+// hasProvisioningState reports whether the response a looks like an Azure resource: the member
+// properties.provisioningState of its document is a string other than "".
 func hasProvisioningState(a *response) bool {
 	state := member(a.Body, ".properties.provisioningState")
 	return state.Type == "string" && state.Text() != ""

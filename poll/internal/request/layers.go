@@ -62,14 +62,15 @@ func (c *client) sendConditional(ctx context.Context, next call) *response {
 	}
 	c.kept = nil
 	if len(a.conditions) > 0 {
-		c.kept = new(*a) // a copy, because the caller changes a
+		c.kept = new(*a) // a copy, because the caller changes the returned response
 	}
 	return a
 }
 
-// confirm returns the response that results from a, a 304, and from kept, the previous response that the 304
-// confirms. The result is a copy of kept with the header fields of the 304, except fields that describe the
-// body (RFC 9111 sections 3.2 and 4.3.4). The server's limits, such as Retry-After, also come from the 304.
+// confirm returns the response that results from two responses: kept, the previous response, and a, the 304
+// that confirms kept. The result is a copy of kept with the header fields of the 304, except fields that
+// describe the body (RFC 9111 sections 3.2 and 4.3.4). The server's limits, such as Retry-After, also come from
+// the 304.
 func confirm(kept, a *response) *response {
 	o := *kept
 	o.Header = maps.Clone(o.Header)

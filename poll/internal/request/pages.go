@@ -61,10 +61,10 @@ func (c *client) sendPages(ctx context.Context, next call) *response {
 	return whole
 }
 
-// after returns the location of the page that follows a, where n is the number of a's page. It returns a location
-// without a URL if a is the last page. seen maps the identity of each page's location to the page's number. A list
-// that leads back to a page in seen is an error, with one exception: a page with an empty list that names itself is
-// the last page.
+// after returns the location of the page that follows the page in the response a. n is the number of the page
+// in a. If that page is the last page, after returns a location without a URL. seen maps the identity of each
+// page's location to the page's number. A list that leads back to a page in seen is an error, with one
+// exception: a page with an empty list that names itself is the last page.
 func (c *client) after(ctx context.Context, a *response, n int, seen map[string]int) (location, error) {
 	to, err := c.next.after(ctx, c, a, n)
 	if err != nil || to.url == nil {
@@ -149,8 +149,8 @@ func addPage(o, a *response) {
 	}
 }
 
-// isPage reports whether a is successful and starts with JSON. An empty body counts, because JSON lines may have no
-// elements.
+// isPage reports whether the response a is successful and starts with JSON. An empty body counts, because JSON
+// lines may have no elements.
 func isPage(a *response) bool {
 	_, err := json.NewDecoder(bytes.NewReader(expr.NewDoc(a.Body).Bytes())).Token()
 	return a.Good() && (err == nil || errors.Is(err, io.EOF))
@@ -176,10 +176,11 @@ func parsePager(s string, opts ...expr.Option) (*pager, error) {
 	return &pager{reference: r}, err
 }
 
-// after returns the location of the page that follows a, where n is the number of a's page. It returns a
-// location without a URL if a is the last page. It returns a transient failure if a cannot be read. It does the
-// same if the expression for the next page finds no value, but a names a further page in another way. If the
-// value is missing from the first page, after sets a.Doubt, because the expression may be misspelled.
+// after returns the location of the page that follows the page in the response a. n is the number of the page
+// in a. If that page is the last page, after returns a location without a URL. If the page cannot be read,
+// after returns a transient failure. It does the same if the expression for the next page finds no value, but
+// the page names a further page in another way. If the value is missing from the first page, after sets
+// a.Doubt, because the expression may be misspelled.
 func (p *pager) after(ctx context.Context, c *client, a *response, n int) (location, error) {
 	to, err := p.nextOf(ctx, c, a)
 	earlier := p.searched
@@ -208,8 +209,8 @@ func (p *pager) after(ctx context.Context, c *client, a *response, n int) (locat
 	return location{}, nil
 }
 
-// nextOf returns the location of the page that follows a. It returns an error that wraps [errLastPage] if a names no
-// next page.
+// nextOf returns the location of the page that follows the page in the response a. If the page names no next
+// page, the error wraps [errLastPage].
 func (p *pager) nextOf(ctx context.Context, c *client, a *response) (to location, err error) {
 	if p.explicit() {
 		return p.resolve(c, a.call.at, a.env(ctx), p.read)

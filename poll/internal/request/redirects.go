@@ -46,11 +46,12 @@ func (c *client) sendFollowing(ctx context.Context, next call) *response {
 	}
 }
 
-// redirect returns the redirect that the client should follow after a. It returns nil, nil if a is itself the result:
+// redirect returns the redirect that the client should follow after the response a. It returns nil, nil if the
+// response itself is the result:
 //
-//   - a is not a redirect, or MaxRedirects is negative
+//   - the response is not a redirect, or MaxRedirects is negative
 //   - the redirect is ambiguous (see isAmbiguous), or its Location is unusable
-//   - a is a 303 response to the start request, and Follow is "self": the Location names the result
+//   - the response is a 303 to the start request, and Follow is "self": the Location names the result
 //
 // It returns a failure if the client must not follow the redirect, because the Location is untrusted or there were
 // too many redirects.
