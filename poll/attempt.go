@@ -11,9 +11,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An Attempt describes the attempt that a probe has to make. A probe that calls another probe should pass on
-// its Attempt, or a modified copy, and the context of the attempt, so that the requests of an [HTTP] wait for
-// the [Limiter].
+// An Attempt describes the attempt that a probe has to make. A probe that calls another probe must pass on
+// its Attempt, or a modified copy, and the context of the attempt. An [HTTP] that receives neither does not belong
+// to the wait. Its requests do not wait for the [Limiter], and each attempt may send its start request again.
 type Attempt struct {
 	Number   int           // number of the attempt, counting from 1
 	Elapsed  time.Duration // time since the wait started
@@ -204,8 +204,8 @@ func (w *wait) noteClosed(o *status.Observation) {
 
 // follow stores the probes for the next attempt and for the result from r, the report of an attempt. If the
 // attempt has sent a start request, and the next attempt would send the same request again, follow turns the
-// report into a failure. This happens if a probe around an HTTP drops Report.Next or checks the HTTP twice. A
-// successful response is a failure, too, if a probe around an HTTP returned it without sending the start request.
+// report into a failure. This happens if a probe around an HTTP drops Report.Next, checks the HTTP twice, or
+// passes neither its context nor its Attempt to the HTTP. A successful response is a failure, too, if a probe around an HTTP returned it without sending the start request.
 func (w *wait) follow(r *Report, limits *limits) {
 	if w.result = r.Result; r.Next != nil {
 		if w.setProbe(r.Next); w.operation == nil { // a later run checks the operation again before it fetches the result
@@ -216,8 +216,9 @@ func (w *wait) follow(r *Report, limits *limits) {
 		return
 	}
 	o := meaning.Recorded(r.Observation)
+	isForeign := w.planned.isHTTP && o.Good() && (o.Start || o.Next != "") // an HTTP sent the request outside the attempt
 	switch _, isSent := limits.started.Load(w.planned.start); {
-	case isSent:
+	case isSent, isForeign:
 		w.setProbe(failingProbe{w.planned.Name, errNotWrapped})
 		r.Failure = &status.Failure{Kind: status.FailureMayHaveStarted, Reason: errNotWrapped.Error(), Err: errNotWrapped}
 	case w.planned.isHTTP && o.Good():

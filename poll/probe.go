@@ -16,7 +16,7 @@ import (
 // Check returns when the response is complete, or soon after ctx is done. It returns failures as part of the
 // observation. It must not modify the Probe, so that several waits can use the Probe at the same time. To
 // continue in a different way, for example at a URL that a response named, Check returns another probe in
-// [Report.Next].
+// [Report.Next]. If Check calls another probe, it must pass on ctx and a; see [Attempt].
 type Probe interface {
 	Check(ctx context.Context, a Attempt) Report
 	// Plan describes the attempt that Check would make.
@@ -98,7 +98,8 @@ func (p failingProbe) Check(context.Context, Attempt) Report {
 }
 
 // Wrap returns a Probe that calls the function check in place of p.Check. The argument next of the function
-// calls p.Check, and returns its Observation. The function can prepare the attempt, or change the observation.
+// calls p.Check, and returns its Observation. The function must pass its context and its Attempt to next; see
+// [Attempt]. The function can prepare the attempt, or change the observation.
 // Wrap also wraps the probes that p returns for later attempts and for the result, so operations are started
 // only once, and a later run can resume them. The Plan is the Plan of p. Wrap returns nil if p is nil. If check
 // is nil, no attempt can succeed.

@@ -125,6 +125,33 @@ func TestAForgetfulProbeStartsOnce(t *testing.T) {
 	}
 }
 
+// A detached probe embeds an HTTP, and gives it neither the context nor the Attempt of the wait.
+type detached struct{ poll.HTTP }
+
+func (d detached) Check(_ context.Context, a poll.Attempt) poll.Report {
+	return poll.Report{Observation: d.HTTP.Check(context.Background(), poll.Attempt{Number: a.Number}).Observation}
+}
+
+// A probe that passes on neither its context nor its Attempt sends the start once.
+func TestADetachedProbeStartsOnce(t *testing.T) {
+	for _, code := range []int{202, 200, 303} {
+		sent := 0
+		p := poll.Poller{MaxAttempts: 3, Schedule: backoff.Fixed(time.Millisecond), Rules: status.MustUntil(`.state == "done"`)}
+		p.Probe = detached{poll.HTTP{URL: "http://api.example.com/jobs", Method: "POST", MaxRedirects: 5, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			of := http.StatusOK
+			if r.Method == "POST" {
+				sent++
+				of = code
+			}
+			header := http.Header{"Location": {"/jobs/1"}}
+			return &http.Response{StatusCode: of, Header: header, Body: http.NoBody, Request: r}, nil
+		})}}
+		if o, _ := p.Run(t.Context()); sent != 1 || o.Status != status.Error || !strings.Contains(o.Reason, "poll.Wrap") || !o.Unfinished {
+			t.Errorf("%d: %d starts, %s, %q, unfinished %v", code, sent, o.Status, o.Reason, o.Unfinished)
+		}
+	}
+}
+
 // A response that a probe returns without sending its start request is not SUCCESS.
 func TestAStartThatAProbeDoesNotSend(t *testing.T) {
 	sent := 0
