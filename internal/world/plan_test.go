@@ -63,6 +63,12 @@ func (p *plan) isLine() bool { return strings.HasPrefix(p.Caller, "line") }
 func newPlan(seed uint64, only string) *plan {
 	r := rand.New(rand.NewPCG(seed, 42))
 	maybe := func(n int) bool { return r.IntN(n) == 0 }
+	some := func(n int, least, most time.Duration) time.Duration {
+		if maybe(n) {
+			return drawn(r, least, most)
+		}
+		return 0
+	}
 	p := &plan{Seed: seed, Until: until(r), NotYet: maybe(2), Alone: maybe(3), Timeout: drawn(r, 10*time.Second, 2*time.Minute)}
 	p.Caller = pick(r, "poller", "poller", "poller", "step", "step", "group", "group", "list", "list")
 	if maybe(10) {
@@ -81,24 +87,14 @@ func newPlan(seed uint64, only string) *plan {
 	if maybe(8) {
 		p.Errors = 2
 	}
-	if maybe(8) {
-		p.Steady = drawn(r, time.Second, 15*time.Second)
-	}
-	if maybe(2) {
-		p.Interval = drawn(r, 100*time.Millisecond, 4*time.Second)
-	}
-	if maybe(2) {
-		p.Attempt = drawn(r, time.Second, 12*time.Second)
-	}
+	p.Steady = some(8, time.Second, 15*time.Second)
+	p.Interval = some(2, 100*time.Millisecond, 4*time.Second)
+	p.Attempt = some(2, time.Second, 12*time.Second)
 	if maybe(10) {
 		p.Most = 1 + r.IntN(30)
 	}
-	if maybe(6) {
-		p.Renewal = drawn(r, time.Second, 20*time.Second)
-	}
-	if maybe(6) {
-		p.Lag = drawn(r, 50*time.Millisecond, 800*time.Millisecond)
-	}
+	p.Renewal = some(6, time.Second, 20*time.Second)
+	p.Lag = some(6, 50*time.Millisecond, 800*time.Millisecond)
 	if strings.HasSuffix(p.Caller, "list") {
 		p.drawList(r)
 	} else {
