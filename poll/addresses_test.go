@@ -28,10 +28,7 @@ type reply struct {
 // resolver returns a resolver whose name server is on the loopback interface, and has the same zone for
 // every name.
 func resolver(t *testing.T, z zone) *net.Resolver {
-	server, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must(net.ListenPacket("udp", "127.0.0.1:0"))
 	t.Cleanup(func() { server.Close() })
 	go func() {
 		buffer := make([]byte, 1500)
@@ -63,10 +60,7 @@ func resolver(t *testing.T, z zone) *net.Resolver {
 func TestAddresses(t *testing.T) {
 	ordinary := net.DefaultResolver
 	defer func() { net.DefaultResolver = ordinary }()
-	open, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	open := must(net.Listen("tcp", "127.0.0.1:0"))
 	defer open.Close()
 	go http.Serve(open, http.NotFoundHandler())
 	_, port, _ := net.SplitHostPort(open.Addr().String())
@@ -128,10 +122,7 @@ func TestProbesAreValues(t *testing.T) {
 		all.Go(func() { first.Next.Check(t.Context(), poll.Attempt{Number: 2}) })
 	}
 	all.Wait()
-	resumed, err := start.Plan().Resume(first.Position)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resumed := must(start.Plan().Resume(first.Position))
 	resumed.Check(t.Context(), poll.Attempt{Number: 2})
 	want := []string{"POST/jobs", "POST/jobs", "GET/jobs/1 sid=1", "GET/jobs/1 sid=1", "GET/jobs/1 sid=1", "GET/jobs/1 sid=1"}
 	if !slices.Equal(sent, want) {

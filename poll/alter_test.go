@@ -149,10 +149,7 @@ func publicFields(t *testing.T, dirs ...string) (fields []publicField) {
 	for _, dir := range dirs {
 		files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
 		for _, name := range files {
-			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must(parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments))
 			for _, decl := range file.Decls {
 				if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.TYPE && !strings.HasSuffix(name, "_test.go") {
 					fields = append(fields, fieldsOf(file.Name.Name, d)...)

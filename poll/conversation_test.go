@@ -176,10 +176,7 @@ type peer struct {
 // transport returns a transport over pipes, like the transport of package connect. Requests over TLS are not
 // encrypted.
 func (p *peer) transport(t *testing.T) *http.Transport {
-	transport, err := connect.Options{}.Transport()
-	if err != nil {
-		t.Fatal(err)
-	}
+	transport := must(connect.Options{}.Transport())
 	transport.Proxy = nil
 	transport.DialContext = func(ctx context.Context, _, address string) (net.Conn, error) {
 		return p.dial(ctx, "http", address)
@@ -290,10 +287,7 @@ func (p *peer) done() {
 // readConversations reads a file of conversations. Each begins with "# name".
 func readConversations(t *testing.T, file string) []conversation {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(file))
 	var all []conversation
 	for i, line := range strings.Split(string(text), "\n") {
 		if name, ok := strings.CutPrefix(line, "# "); ok {

@@ -107,10 +107,7 @@ func TestPartial(t *testing.T) {
 
 // After a list, an object without members is not an empty list: it may be the body of an error.
 func TestRead_objectWhereAListWas(t *testing.T) {
-	each, err := expr.CompileEach(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	each := must(expr.CompileEach("."))
 	r := &listReader{each: each}
 	for _, test := range []struct{ body, want string }{
 		{`{}`, "0 <nil>"}, {`{"a":{}}`, "1 <nil>"}, {`{}`, "0 <nil>"}, {`[]`, "0 <nil>"}, {`[{"id":1}]`, "1 <nil>"}, {`[]`, "0 <nil>"},
@@ -125,10 +122,7 @@ func TestRead_objectWhereAListWas(t *testing.T) {
 
 // An empty list next to an error may have elements.
 func TestRead_emptyNextToAnError(t *testing.T) {
-	each, err := expr.CompileEach(".data.jobs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	each := must(expr.CompileEach(".data.jobs"))
 	for body, want := range map[string]string{
 		`{"data":{"jobs":null},"errors":[{"message":"x"}]}`: "the list is empty, but there is .errors",
 		`{"data":{"jobs":[]},"error":"x"}`:                  "the list is empty, but there is .error",
@@ -159,4 +153,12 @@ func TestNextPage(t *testing.T) {
 			t.Errorf("%s of %s: have %q, %v, want %q", test.each, test.page, r.next, err, test.want)
 		}
 	}
+}
+
+// must returns value, and panics if err is not nil: the preparation of a test has failed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

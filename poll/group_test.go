@@ -299,32 +299,15 @@ func TestGroupIsInterrupted(t *testing.T) {
 `)
 }
 
-func TestGroupIsBrokenOff(t *testing.T) {
-	for n := 1; n < 12; n++ {
-		synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
-			var g poll.Group
-			seen := 0
-			for range g.Events(t.Context(), slices.Values([]poll.Poller{never("a"), after("b", time.Minute), failing("c", 0)})) {
-				if seen++; seen == n {
-					break
-				}
-			}
-			if seen != n {
-				t.Errorf("broke off at event %d: have %d", n, seen)
-			}
-		})
-	}
-}
-
 // A caller that keeps the last State from an event never repeats a start request, even if the caller is slow, or
-// breaks out of the iteration at any event.
+// breaks out of the iteration at any event. The bubble fails if a goroutine is left.
 func TestGroupWaitsForTheConsumerOfAStart(t *testing.T) {
 	for n := 1; n < 12; n++ {
 		synctest.Test(t, func(t *testing.T) {
 			var services [3]service
-			var past [3]poll.State
+			var past [4]poll.State
 			for range 2 {
-				targets := make([]poll.Poller, len(services))
+				targets := []poll.Poller{{}, {}, {}, after("slow", time.Minute)}
 				for i := range services {
 					targets[i] = services[i].poller()
 					targets[i].Past = new(past[i])

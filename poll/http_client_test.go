@@ -95,10 +95,7 @@ func TestHTTP_Credentials(t *testing.T) {
 		"a function for one":     {poll.HTTP{Transport: function}, []string{"of a function"}},
 	} {
 		test.request.URL = "https://api.example.com/a"
-		first, err := test.request.Plan().Resume(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must(test.request.Plan().Resume(nil))
 		have := first.(interface{ Credentials() string }).Credentials()
 		if (have == "") != (len(test.holds) == 0) {
 			t.Errorf("%s: have %s", name, have)

@@ -189,10 +189,7 @@ func serverConfig(t *testing.T) *tls.Config {
 
 // attempts returns a function that makes one attempt of the request.
 func (r sending) attempts(t *testing.T, server *brokenServer, timeout time.Duration) func() status.Observation {
-	transport, err := connect.Options{Insecure: true}.Transport()
-	if err != nil {
-		t.Fatal(err)
-	}
+	transport := must(connect.Options{Insecure: true}.Transport())
 	transport.Proxy, transport.DialContext = nil, server.dial
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()

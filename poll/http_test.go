@@ -224,10 +224,7 @@ func gzipped(text string) string {
 
 // encodedBy returns a transport to a server that answers every request so.
 func encodedBy(t *testing.T, code int, coding, body string) http.RoundTripper {
-	transport, err := connect.Options{Proxy: "direct"}.Transport()
-	if err != nil {
-		t.Fatal(err)
-	}
+	transport := must(connect.Options{Proxy: "direct"}.Transport())
 	transport.DialContext = pipeTo(func(conn net.Conn) {
 		defer conn.Close()
 		if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {

@@ -36,10 +36,7 @@ import (
 // file.
 func certificate(t *testing.T, from, to time.Time, hosts ...string) (tls.Certificate, string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	template := &x509.Certificate{
 		SerialNumber:          big.NewInt(1),
 		Subject:               pkix.Name{CommonName: "test"},
@@ -56,14 +53,8 @@ func certificate(t *testing.T, from, to time.Time, hosts ...string) (tls.Certifi
 			template.IPAddresses = append(template.IPAddresses, ip)
 		}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))
+	private := must(x509.MarshalPKCS8PrivateKey(key))
 	file := filepath.Join(t.TempDir(), "pair.pem")
 	text := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...)
@@ -154,10 +145,7 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 				}
 			}
 			homeURL, abroadURL = home.start(t, pair), abroad.start(t, pair)
-			transport, err := connect.Options{Insecure: true, Cert: file}.Transport()
-			if err != nil {
-				t.Fatal(err)
-			}
+			transport := must(connect.Options{Insecure: true, Cert: file}.Transport())
 			defer transport.CloseIdleConnections()
 			test.probe.URL, test.probe.Transport = homeURL, transport
 			var hints []status.Hint
@@ -194,10 +182,7 @@ func TestKeepAlive(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		transport, err := connect.Options{}.Transport()
-		if err != nil {
-			t.Fatal(err)
-		}
+		transport := must(connect.Options{}.Transport())
 		defer transport.CloseIdleConnections()
 		transport.Proxy = nil
 		opened := 0
@@ -280,10 +265,7 @@ func TestRefusedByProxy(t *testing.T) {
 
 // throughProxy returns a transport that connects through a proxy.
 func throughProxy(t *testing.T, proxy func(net.Conn)) *http.Transport {
-	transport, err := connect.Options{}.Transport()
-	if err != nil {
-		t.Fatal(err)
-	}
+	transport := must(connect.Options{}.Transport())
 	transport.Proxy = http.ProxyURL(&url.URL{Scheme: "http", User: url.UserPassword("me", "s3cret"), Host: "proxy.example:3128"})
 	transport.DialContext = pipeTo(proxy)
 	return transport

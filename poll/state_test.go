@@ -277,10 +277,7 @@ func (r responding) RoundTrip(request *http.Request) (*http.Response, error) {
 func TestTheEndOfAWaitIsNotTheEndOfItsOperation(t *testing.T) {
 	const running, failed, odd = `200 {"state":"running"}`, `200 {"state":"failed"}`, `200 {"state":"stuck"}`
 	errorIf := func(condition string) status.Rule {
-		rule, err := status.NewRule(status.Error, condition)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must(status.NewRule(status.Error, condition))
 		return rule
 	}
 	const isOver = true

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -138,74 +139,63 @@ const (
 	pending = `data: {"state":"pending"}` + "\n\n"
 	done    = `data: {"state":"done"}` + "\n\n"
 	isDone  = `.state == "done"`
+
+	sse    = "header Content-Type text/event-stream"
+	ndjson = "header Content-Type application/x-ndjson"
+	inJSON = "header Content-Type application/json"
+	hold   = "hold"
+	cut    = "cut"
 )
+
+// play takes the steps of a turn: a header, a status, hold, cut, or a text to send.
+func (s streaming) play(turn []string) {
+	for _, step := range turn {
+		switch word, rest, _ := strings.Cut(step, " "); word {
+		case "header":
+			name, value, _ := strings.Cut(rest, " ")
+			s.w.Header().Set(name, value)
+		case "status":
+			code, _ := strconv.Atoi(rest)
+			s.w.WriteHeader(code)
+		case hold:
+			s.hold()
+		case cut:
+			s.cut()
+		default:
+			s.say(step)
+		}
+	}
+}
 
 // hostile are streams with the expected end of the wait: its time, ending and reason, and the numbers of
 // connections and messages.
 var hostile = []struct {
 	name   string
-	handle func(s streaming)
-	until  string // isDone if ""
+	turns  [][]string        // of the connections; the last of them is repeated
+	handle func(s streaming) // in place of turns
+	until  string            // isDone if ""
 	change func(*poll.Poller, *poll.HTTP)
 	want   string
 }{
-	{name: "an event", handle: func(s streaming) { s.sse().say(pending, "~1s", done).hold() },
+	{name: "an event", turns: [][]string{{sse, pending, "~1s", done, hold}},
 		want: `1.1s succeeded, 1 attempt, 2 messages: .state is "done"`},
-	{name: "cut before the empty line", handle: func(s streaming) {
-		if s.n == 1 {
-			s.sse().say(pending, `data: {"state":"done"}`+"\n")
-			return
-		}
-		s.sse().say(pending).hold()
-	}, want: `1m0s timed out, 3 attempts, 3 messages: timed out after 1m; last: .state is "pending", want == "done"`},
-	{name: "cut in an event", handle: func(s streaming) {
-		if s.n < 3 {
-			s.sse().say(pending, `data: {"state":"done"}`).cut()
-		}
-		s.sse().say("data: {\"state\":\"failed\"}\n\n").hold()
+	{name: "cut before the empty line", turns: [][]string{{sse, pending, `data: {"state":"done"}` + "\n"}, {sse, pending, hold}}, want: `1m0s timed out, 3 attempts, 3 messages: timed out after 1m; last: .state is "pending", want == "done"`},
+	{name: "cut in an event", turns: [][]string{
+		{sse, pending, `data: {"state":"done"}`, cut}, {sse, pending, `data: {"state":"done"}`, cut}, {sse, "data: {\"state\":\"failed\"}\n\n", hold},
 	}, until: "failed", want: `700ms failed, 3 attempts, 3 messages: .state is "failed"`},
-	{name: "the end is no verdict", handle: func(s streaming) {
-		if s.n < 3 {
-			s.sse().say(pending)
-			return
-		}
-		s.sse().say(done).hold()
-	}, want: `700ms succeeded, 3 attempts, 3 messages: .state is "done"`},
-	{name: "an end at once is asked less and less often", handle: func(s streaming) { s.sse() },
+	{name: "the end is no verdict", turns: [][]string{{sse, pending}, {sse, pending}, {sse, done, hold}}, want: `700ms succeeded, 3 attempts, 3 messages: .state is "done"`},
+	{name: "an end at once is asked less and less often", turns: [][]string{{sse}},
 		want: `59.98s timed out, 11 attempts, 0 messages: timed out after 1m; last: the stream ended after 0 messages`},
-	{name: "an end is no error", handle: func(s streaming) { s.sse().say(pending) }, until: `$error != null or $status == 503`,
+	{name: "an end is no error", turns: [][]string{{sse, pending}}, until: `$error != null or $status == 503`,
 		change: func(p *poll.Poller, _ *poll.HTTP) { p.MaxAttempts = 3 },
 		want:   `700ms attempts exhausted, 3 attempts, 3 messages: attempts made: 3 of 3; last: $error is null, want != null`},
-	{name: "comments", handle: func(s streaming) {
-		s.sse()
-		for range 15 {
-			s.say(": ping\n", "~50s")
-		}
-		s.say(done).hold()
-	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.Timeout = time.Hour },
+	{name: "comments", turns: [][]string{slices.Concat([]string{sse}, slices.Repeat([]string{": ping\n", "~50s"}, 15), []string{done, hold})}, change: func(p *poll.Poller, _ *poll.HTTP) { p.Timeout = time.Hour },
 		want: `12m30.1s succeeded, 1 attempt, 1 message: .state is "done"`},
-	{name: "mute", handle: func(s streaming) {
-		s.sse().say("")
-		if s.n == 2 {
-			s.say(done)
-		}
-		s.hold()
-	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.Timeout = time.Hour },
+	{name: "mute", turns: [][]string{{sse, "", hold}, {sse, "", done, hold}}, change: func(p *poll.Poller, _ *poll.HTTP) { p.Timeout = time.Hour },
 		want: `1m0.3s succeeded, 2 attempts, 1 message: .state is "done"`},
-	{name: "mute before the deadline", handle: func(s streaming) {
-		if s.n == 2 {
-			s.sse().say(done).hold()
-		}
-		s.sse().say(pending).hold()
-	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.Timeout = 30 * time.Second },
+	{name: "mute before the deadline", turns: [][]string{{sse, pending, hold}, {sse, done, hold}}, change: func(p *poll.Poller, _ *poll.HTTP) { p.Timeout = 30 * time.Second },
 		want: `28.1s succeeded, 2 attempts, 2 messages: .state is "done"`},
-	{name: "time for a first message is kept before the deadline", handle: func(s streaming) {
-		if s.n == 1 {
-			s.sse().say("~5s", pending, "~3s", pending)
-			return
-		}
-		s.sse().say("~5s", done).hold()
-	}, change: func(p *poll.Poller, _ *poll.HTTP) {
+	{name: "time for a first message is kept before the deadline", turns: [][]string{{sse, "~5s", pending, "~3s", pending}, {sse, "~5s", done, hold}}, change: func(p *poll.Poller, _ *poll.HTTP) {
 		p.Immediate, p.Schedule, p.Timeout = true, backoff.Fixed(time.Minute), 30*time.Second
 	},
 		want: `25s succeeded, 2 attempts, 3 messages: .state is "done"`},
@@ -225,20 +215,8 @@ var hostile = []struct {
 			s.t.Errorf("connection %d with Last-Event-ID %q", s.n, id)
 		}
 	}, want: `3.1s succeeded, 5 attempts, 3 messages: .state is "done"`},
-	{name: "retry", handle: func(s streaming) {
-		if s.n == 1 {
-			s.sse().say("retry: 4000\n\nretry: 1x\n\n" + pending)
-			return
-		}
-		s.sse().say(done).hold()
-	}, want: `4.1s succeeded, 2 attempts, 2 messages: .state is "done"`},
-	{name: "retry, after a 429 and beyond the deadline", handle: func(s streaming) {
-		if s.n == 1 {
-			s.w.WriteHeader(429)
-			return
-		}
-		s.sse().say("retry: 3600000\n\n")
-	}, want: "59.98s timed out, 4 attempts, 0 messages: timed out after 1m; last: HTTP 429 Too Many Requests"},
+	{name: "retry", turns: [][]string{{sse, "retry: 4000\n\nretry: 1x\n\n" + pending}, {sse, done, hold}}, want: `4.1s succeeded, 2 attempts, 2 messages: .state is "done"`},
+	{name: "retry, after a 429 and beyond the deadline", turns: [][]string{{"status 429"}, {sse, "retry: 3600000\n\n"}}, want: "59.98s timed out, 4 attempts, 0 messages: timed out after 1m; last: HTTP 429 Too Many Requests"},
 	{name: "retry, refused meanwhile", handle: func(s streaming) {
 		switch s.n {
 		case 1:
@@ -251,49 +229,23 @@ var hostile = []struct {
 			s.sse().say(done).hold()
 		}
 	}, want: `8.1s succeeded, 3 attempts, 2 messages: .state is "done"`},
-	{name: "Retry-After", handle: func(s streaming) {
-		if s.n == 1 {
-			s.w.Header().Set("Retry-After", "5")
-			s.sse().say(pending)
-			return
-		}
-		s.sse().say(done).hold()
-	}, want: `5.1s succeeded, 2 attempts, 2 messages: .state is "done"`},
-	{name: "the name of an event", handle: func(s streaming) {
-		s.sse().say("event: log\n"+done, "~1s", done, "~1s", "event:status\n"+done).hold()
-	}, until: `$event == "status" and .state == "done"`, want: `2.1s succeeded, 1 attempt, 3 messages: $event is "status"; .state is "done"`},
-	{name: "an event without a name", handle: func(s streaming) { s.sse().say("event: x\n\n", done).hold() },
+	{name: "Retry-After", turns: [][]string{{"header Retry-After 5", sse, pending}, {sse, done, hold}}, want: `5.1s succeeded, 2 attempts, 2 messages: .state is "done"`},
+	{name: "the name of an event", turns: [][]string{{sse, "event: log\n" + done, "~1s", done, "~1s", "event:status\n" + done, hold}}, until: `$event == "status" and .state == "done"`, want: `2.1s succeeded, 1 attempt, 3 messages: $event is "status"; .state is "done"`},
+	{name: "an event without a name", turns: [][]string{{sse, "event: x\n\n", done, hold}},
 		until: `$event == "message"`, want: `100ms succeeded, 1 attempt, 1 message: $event is "message"`},
-	{name: "[DONE]", handle: func(s streaming) {
-		if s.n == 1 {
-			s.sse().say("data: [DONE]\n\n")
-			return
-		}
-		s.sse().say(done).hold()
-	}, want: `300ms succeeded, 2 attempts, 2 messages: .state is "done"`},
-	{name: "NDJSON", handle: func(s streaming) {
-		s.as("application/x-ndjson").say(`{"state":"pending"}`+"\n", "\n", `{"state":`, "~1s", `"done"}`).hold()
-	}, want: `1.1s succeeded, 1 attempt, 2 messages: .state is "done"`},
-	{name: "NDJSON cut in a line", handle: func(s streaming) {
-		s.as("application/x-ndjson")
-		if s.n == 1 {
-			s.say(`{"state":"pending"}`+"\n", `{"a":{"state":"done"}`)
-			return
-		}
-		s.say("~1s", `{"a":`+"\n", `{"state":"done"}`+"\n").hold()
+	{name: "[DONE]", turns: [][]string{{sse, "data: [DONE]\n\n"}, {sse, done, hold}}, want: `300ms succeeded, 2 attempts, 2 messages: .state is "done"`},
+	{name: "NDJSON", turns: [][]string{{ndjson, `{"state":"pending"}` + "\n", "\n", `{"state":`, "~1s", `"done"}`, hold}}, want: `1.1s succeeded, 1 attempt, 2 messages: .state is "done"`},
+	{name: "NDJSON cut in a line", turns: [][]string{
+		{ndjson, `{"state":"pending"}` + "\n", `{"a":{"state":"done"}`}, {ndjson, "~1s", `{"a":` + "\n", `{"state":"done"}` + "\n", hold},
 	}, want: `1.3s succeeded, 2 attempts, 2 messages: .state is "done"`},
-	{name: "JSON text sequence", handle: func(s streaming) {
-		s.as("application/json-seq").say("\x1e{\"state\":\"pen", "\x1e{\n\"state\":\"pending\"}\n", "\x1e{\"state\":\"done\"}\n").hold()
+	{name: "JSON text sequence", turns: [][]string{
+		{"header Content-Type application/json-seq", "\x1e{\"state\":\"pen", "\x1e{\n\"state\":\"pending\"}\n", "\x1e{\"state\":\"done\"}\n", hold},
 	}, want: `100ms succeeded, 1 attempt, 2 messages: .state is "done"`},
-	{name: "watch", handle: func(s streaming) {
-		s.as("application/json").say(`{"type":"ADDED","object":{"state":"pending"}}`+"\n", "~1s", `{"type":"MODIFIED","object":{"state":"done"}}`+"\n").hold()
+	{name: "watch", turns: [][]string{
+		{inJSON, `{"type":"ADDED","object":{"state":"pending"}}` + "\n", "~1s", `{"type":"MODIFIED","object":{"state":"done"}}` + "\n", hold},
 	}, until: `.object.state == "done"`, want: `1.1s succeeded, 1 attempt, 2 messages: .object.state is "done"`},
-	{name: "410 as a message", handle: func(s streaming) {
-		if s.n == 1 {
-			s.as("application/json").say(`{"type":"ERROR","object":{"kind":"Status","code":410}}` + "\n")
-			return
-		}
-		s.as("application/json").say(`{"type":"ADDED","object":{"state":"done"}}` + "\n").hold()
+	{name: "410 as a message", turns: [][]string{
+		{inJSON, `{"type":"ERROR","object":{"kind":"Status","code":410}}` + "\n"}, {inJSON, `{"type":"ADDED","object":{"state":"done"}}` + "\n", hold},
 	}, until: `.object.state == "done"`, want: `300ms succeeded, 2 attempts, 2 messages: .object.state is "done"`},
 	{name: "an answer", handle: func(s streaming) {
 		state := "pending"
@@ -304,29 +256,11 @@ var hostile = []struct {
 		s.w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 		s.as("application/json").say(body)
 	}, want: `700ms succeeded, 3 attempts, 0 messages: .state is "done"`},
-	{name: "an answer of no length", handle: func(s streaming) {
-		s.as("application/json").say(`{"state":"pending"}`)
-	}, want: `59.98s timed out, 11 attempts, 11 messages: timed out after 1m; last: .state is "pending", want == "done"`},
-	{name: "429 and 503", handle: func(s streaming) {
-		switch s.n {
-		case 1:
-			s.w.Header().Set("Retry-After", "3")
-			s.w.WriteHeader(429)
-		case 2:
-			s.w.WriteHeader(503)
-		default:
-			s.sse().say(done).hold()
-		}
-	}, want: `3.5s succeeded, 3 attempts, 1 message: .state is "done"`},
-	{name: "404", handle: func(s streaming) { s.sse().w.WriteHeader(404); s.say(done) },
+	{name: "an answer of no length", turns: [][]string{{inJSON, `{"state":"pending"}`}}, want: `59.98s timed out, 11 attempts, 11 messages: timed out after 1m; last: .state is "pending", want == "done"`},
+	{name: "429 and 503", turns: [][]string{{"header Retry-After 3", "status 429"}, {"status 503"}, {sse, done, hold}}, want: `3.5s succeeded, 3 attempts, 1 message: .state is "done"`},
+	{name: "404", turns: [][]string{{sse, "status 404", done}},
 		want: `100ms failed, 1 attempt, 0 messages: HTTP 404 Not Found`},
-	{name: "204", handle: func(s streaming) {
-		if s.n == 1 {
-			s.sse().w.WriteHeader(204)
-			return
-		}
-		s.sse().say(done).hold()
-	}, want: `300ms succeeded, 2 attempts, 1 message: .state is "done"`},
+	{name: "204", turns: [][]string{{sse, "status 204"}, {sse, done, hold}}, want: `300ms succeeded, 2 attempts, 1 message: .state is "done"`},
 	{name: "gzip", handle: func(s streaming) {
 		s.sse().w.Header().Set("Content-Encoding", "gzip")
 		z := gzip.NewWriter(s.w)
@@ -344,12 +278,7 @@ var hostile = []struct {
 		}
 		s.sse().say(done).hold()
 	}, want: `100ms succeeded, 1 attempt, 1 message: .state is "done", after a redirect to /stream`},
-	{name: "the header comes late", handle: func(s streaming) {
-		if s.n == 1 {
-			s.hold()
-		}
-		s.sse().say(pending, "~40s", done).hold()
-	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.AttemptTimeout = 5 * time.Second },
+	{name: "the header comes late", turns: [][]string{{hold}, {sse, pending, "~40s", done, hold}}, change: func(p *poll.Poller, _ *poll.HTTP) { p.AttemptTimeout = 5 * time.Second },
 		want: `45.3s succeeded, 2 attempts, 2 messages: .state is "done"`},
 	{name: "POST", handle: func(s streaming) {
 		if body, _ := io.ReadAll(s.r.Body); s.r.Method != "POST" || string(body) != "x" {
@@ -358,27 +287,17 @@ var hostile = []struct {
 		s.sse().say(pending, "~90s", done).hold()
 	}, change: func(p *poll.Poller, h *poll.HTTP) { h.Body, p.Timeout = []byte("x"), 2*time.Minute },
 		want: `1m30s succeeded, 1 attempt, 2 messages: .state is "done"`},
-	{name: "POST, cut", handle: func(s streaming) { s.sse().say(pending, "~1s").cut() },
+	{name: "POST, cut", turns: [][]string{{sse, pending, "~1s", cut}},
 		change: func(_ *poll.Poller, h *poll.HTTP) { h.Body = []byte("x") },
 		want:   `1s failed, 1 attempt, 1 message: the operation may have started, but the response was lost: the stream was cut after 1 message`},
-	{name: "POST, then its URL", handle: func(s streaming) {
-		if s.r.Method == "POST" {
-			s.w.Header().Set("Location", "/jobs/7")
-			s.as("application/json").w.WriteHeader(202)
-			s.say(`{"state":"started"}`)
-			return
-		}
-		s.sse().say(pending, "~1s", done).hold()
-	}, change: func(_ *poll.Poller, h *poll.HTTP) { h.Body, h.Follow = []byte("x"), "auto" },
+	{name: "POST, then its URL", turns: [][]string{{"header Location /jobs/7", inJSON, "status 202", `{"state":"started"}`}, {sse, pending, "~1s", done, hold}}, change: func(_ *poll.Poller, h *poll.HTTP) { h.Body, h.Follow = []byte("x"), "auto" },
 		want: `1.1s succeeded, 2 attempts, 2 messages: .state is "done"`},
-	{name: "messages in a row", handle: func(s streaming) {
-		s.sse().say(done, pending, done, "~1s", done).hold()
-	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.Times = 2 },
+	{name: "messages in a row", turns: [][]string{{sse, done, pending, done, "~1s", done, hold}}, change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.Times = 2 },
 		want: `1.1s succeeded, 1 attempt, 4 messages: .state is "done"`},
-	{name: "messages in a row over an end", handle: func(s streaming) { s.sse().say(done) },
+	{name: "messages in a row over an end", turns: [][]string{{sse, done}},
 		change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.Times = 3 },
 		want:   `400ms succeeded, 3 attempts, 3 messages: .state is "done"`},
-	{name: "SUCCESS for a time", handle: func(s streaming) { s.sse().say(done, "~3s", done, "~3s", done).hold() },
+	{name: "SUCCESS for a time", turns: [][]string{{sse, done, "~3s", done, "~3s", done, hold}},
 		change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.For = 5 * time.Second },
 		want:   `5.1s succeeded, 2 attempts, 3 messages: .state is "done"`},
 	{name: "SUCCESS for a time, with IDs", handle: func(s streaming) {
@@ -396,27 +315,12 @@ var hostile = []struct {
 		}
 	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.Times = 2 },
 		want: `700ms succeeded, 4 attempts, 3 messages: .state is "done"`},
-	{name: "quiet after a message that came in parts", handle: func(s streaming) {
-		s.sse().say("id: 7\n", "~1s", "event: x\n", "~1s", pending)
-		s.say("~40s", done).hold()
-	}, want: `42.1s succeeded, 1 attempt, 2 messages: .state is "done"`},
-	{name: "SUCCESS for a time, of what is sent once", handle: func(s streaming) {
-		s.sse().say(done, "~6s", done).hold()
-	}, change: func(p *poll.Poller, h *poll.HTTP) { h.Body, p.SuccessThreshold.For = []byte("x"), 5*time.Second },
+	{name: "quiet after a message that came in parts", turns: [][]string{{sse, "id: 7\n", "~1s", "event: x\n", "~1s", pending, "~40s", done, hold}}, want: `42.1s succeeded, 1 attempt, 2 messages: .state is "done"`},
+	{name: "SUCCESS for a time, of what is sent once", turns: [][]string{{sse, done, "~6s", done, hold}}, change: func(p *poll.Poller, h *poll.HTTP) { h.Body, p.SuccessThreshold.For = []byte("x"), 5*time.Second },
 		want: `6s succeeded, 1 attempt, 2 messages: .state is "done"`},
-	{name: "SUCCESS for too short a time", handle: func(s streaming) {
-		if s.n == 1 {
-			s.sse().say(done, "~3s", pending, "~3s", done).hold()
-		}
-		s.sse().say(pending).hold()
-	}, change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.For, p.Timeout = 5*time.Second, 12*time.Second },
+	{name: "SUCCESS for too short a time", turns: [][]string{{sse, done, "~3s", pending, "~3s", done, hold}, {sse, pending, hold}}, change: func(p *poll.Poller, _ *poll.HTTP) { p.SuccessThreshold.For, p.Timeout = 5*time.Second, 12*time.Second },
 		want: `12s timed out, 2 attempts, 4 messages: timed out after 12s; last: .state is "pending", want == "done"`},
-	{name: "a part of a stream", handle: func(s streaming) {
-		if s.n == 1 {
-			s.sse().w.WriteHeader(206)
-		}
-		s.sse().say(done, "~1s")
-	}, want: `1.3s succeeded, 2 attempts, 1 message: .state is "done"`},
+	{name: "a part of a stream", turns: [][]string{{sse, "status 206", done, "~1s"}, {sse, done, "~1s"}}, want: `1.3s succeeded, 2 attempts, 1 message: .state is "done"`},
 	{name: "a long event", handle: func(s streaming) {
 		s.sse().say(`data: {"state":"done","x":"`+strings.Repeat("x", 100)+"\"}\n\n", "~1s", `data: {"state":"done","x":"`+strings.Repeat("x", 20)+"\"}\n\n").hold()
 	}, change: func(_ *poll.Poller, h *poll.HTTP) { h.MaxBody = 64 },
@@ -448,6 +352,9 @@ func TestStream_hostile(t *testing.T) {
 	for _, test := range hostile {
 		t.Run(test.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
+				if test.handle == nil {
+					test.handle = func(s streaming) { s.play(test.turns[min(s.n, len(test.turns))-1]) }
+				}
 				h := poll.HTTP{URL: "http://a.test/x", Stream: true, Transport: serve(t, test.handle)}
 				p := poll.Poller{Rules: conditions(t, isDone), Timeout: time.Minute}
 				if test.until == "failed" {
@@ -491,9 +398,7 @@ func TestStream_spread(t *testing.T) {
 			targets = append(targets, poll.Poller{Probe: poll.HTTP{URL: fmt.Sprint("http://a.test/", i), Stream: true, Transport: transport}, Rules: conditions(t, isDone)})
 		}
 		g := poll.Group{Timeout: time.Minute, Parallel: 4, ParallelOrigin: func(string) int { return 2 }, Rand: rand.New(rand.NewPCG(1, 2))}
-		if _, err := g.Run(t.Context(), slices.Values(targets)); err != nil {
-			t.Fatal(err)
-		}
+		must(g.Run(t.Context(), slices.Values(targets)))
 		slices.Sort(again)
 		if first, last := again[0], again[len(again)-1]; len(again) != 50 || first < 2*time.Second || last-first < 1900*time.Millisecond || last > 4*time.Second+500*time.Millisecond {
 			t.Errorf("%d came again from %s to %s after the cut", len(again), first, last)

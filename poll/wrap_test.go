@@ -240,21 +240,6 @@ func (p withResult) Check(context.Context, poll.Attempt) poll.Report {
 	return poll.Report{Observation: status.Observation{Body: []byte(`{"state":"done"}`)}, Result: p.result}
 }
 
-// A response that a function has changed keeps its meaning: a response to a start request is not SUCCESS.
-func TestAnAnswerThatIsMadeAnew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var s service
-		p := s.poller()
-		p.Rules = status.Rules{}
-		p.Probe = poll.Wrap(p.Probe, func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
-			return poll.Observe(ctx, next(ctx, a).Body, nil)
-		})
-		if _, err := p.Run(t.Context()); err != nil || len(s.requests) < 3 {
-			t.Errorf("%v, requests %q", err, s.requests)
-		}
-	})
-}
-
 // The body from a function is the whole response: further pages of the response are not evaluated, and a list
 // without some of its pages is not complete.
 func TestAFunctionReturnsTheWholeResponse(t *testing.T) {

@@ -83,8 +83,8 @@ func TestSenseless(t *testing.T) {
 		"a rule has no Expr":     {poller: poll.Poller{Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}},
 		"= is not an operator":   {poller: poll.Poller{Rules: status.MustUntil(".a").ErrorIf(".b", ".a = 1")}},
 		`"success" is not the`:   {poller: poll.Poller{Rules: noStatus}},
-		"a Percent of a list":    {group: poll.Group{Percent: 100}, poller: poll.Poller{Elements: &poll.Elements{Each: compiled(expr.CompileEach("."))}}},
-		"an empty Known":         {poller: poll.Poller{Elements: &poll.Elements{Each: compiled(expr.CompileEach(".")), Known: []string{}}}},
+		"a Percent of a list":    {group: poll.Group{Percent: 100}, poller: poll.Poller{Elements: &poll.Elements{Each: must(expr.CompileEach("."))}}},
+		"an empty Known":         {poller: poll.Poller{Elements: &poll.Elements{Each: must(expr.CompileEach(".")), Known: []string{}}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			test.poller.Probe = poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
@@ -134,8 +134,8 @@ var made = map[string]bool{
 	"expr.Env": true, "expr.Error": true, "expr.Explanation": true, "expr.Result": true, "expr.Value": true, "simulate.Result": true, "backoff.Step": true,
 }
 
-// compiled returns value, and panics if err is not nil.
-func compiled[T any](value T, err error) T {
+// must returns value, and panics if err is not nil: the preparation of a test has failed.
+func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
 	}
@@ -143,17 +143,17 @@ func compiled[T any](value T, err error) T {
 }
 
 // anyExpr returns an expression for fields that hold values.
-func anyExpr() []*expr.Expr { return []*expr.Expr{compiled(expr.CompileValue(".state"))} }
+func anyExpr() []*expr.Expr { return []*expr.Expr{must(expr.CompileValue(".state"))} }
 
 // fullRules returns rules with all fields.
 func fullRules() status.Rules {
-	until := compiled(status.NewRule(status.Success, `.state == "done"`))
+	until := must(status.NewRule(status.Success, `.state == "done"`))
 	until.Preset, until.Why, until.Detail = "jobs", "it is done", anyExpr()
 	return status.Rules{
 		Own:    []status.Rule{until},
 		Detail: anyExpr(),
 		Preset: &status.Preset{
-			Name: "jobs", Object: compiled(expr.CompileObjects(".items[]")), ID: anyExpr(), Rules: []status.Rule{until},
+			Name: "jobs", Object: must(expr.CompileObjects(".items[]")), ID: anyExpr(), Rules: []status.Rule{until},
 			Stanzas: []status.Stanza{{Name: "job", Kinds: []string{"Pod"}, Match: anyExpr()[0], Rules: []status.Rule{until}}},
 		},
 	}
@@ -194,7 +194,7 @@ func waits() map[string]subject {
 	list := fullPoller(function)
 	list.Rules.Preset = nil
 	list.Elements = &poll.Elements{
-		Each: compiled(expr.CompileEach(".items")), Keys: []*expr.Expr{compiled(expr.CompileValue(".id"))}, Known: []string{"1"}, Expect: 1,
+		Each: must(expr.CompileEach(".items")), Keys: []*expr.Expr{must(expr.CompileValue(".id"))}, Known: []string{"1"}, Expect: 1,
 		Past: map[string]poll.State{"1": {}}, Narrow: func([]string) poll.Probe { return function },
 	}
 	full := poll.Group{AtLeast: 1, Percent: 100, Parallel: 1, ParallelOrigin: func(string) int { return 1 }, Limiter: &poll.Pacer{}, Timeout: time.Minute, Rand: newRand()}
@@ -279,12 +279,12 @@ func evaluations() subject {
 		expr.Env{
 			Doc: expr.NewDoc(body), Element: expr.NewDoc(body), Exit: &exit, Status: &code, Header: http.Header{}, Body: body, Stdout: body, Stderr: body, Context: context.Background(),
 		},
-		compiled(presets.Read("jobs", "name: jobs\nuntil: .state == \"done\"\ntimeout: 1m\nobject: .items[]\n")),
+		must(presets.Read("jobs", "name: jobs\nuntil: .state == \"done\"\ntimeout: 1m\nobject: .items[]\n")),
 	}
 	root.Observation.Protocol = protocol{&root.Meaning}
 	var conditions []*expr.Expr
 	for _, text := range []string{`.state == "done"`, `$body contains "x" and $stderr =~ "x"`, `$header.a == "b" or $status == 200`, `$exit == 0 or $elapsed > 1`, `jq: .state`} {
-		conditions = append(conditions, compiled(expr.Compile(text)))
+		conditions = append(conditions, must(expr.Compile(text)))
 	}
 	return subject{root, func(t *testing.T, what altered) error {
 		v := root.Rules.Classify(t.Context(), root.Observation)
