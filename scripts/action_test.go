@@ -27,10 +27,7 @@ var outputForm = regexp.MustCompile(`(?ms)^([a-z-]+)<<(end_[0-9a-f]+)\n(.*?)\n?^
 func runAction(t *testing.T, poll string, inputs ...string) use {
 	t.Helper()
 	u := use{dir: t.TempDir(), outputs: map[string]string{}}
-	action, err := filepath.Abs("action")
-	if err != nil {
-		t.Fatal(err)
-	}
+	action := must(filepath.Abs("action"))
 	file := filepath.Join(u.dir, "outputs")
 	cmd := exec.Command(action, "run", poll)
 	cmd.Dir = u.dir
@@ -120,10 +117,7 @@ func TestAction(t *testing.T) {
 // and every output is set.
 func TestAction_file(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../action.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile("../action.yml"))
 	text := string(data)
 	head, rest, _ := strings.Cut(text, "\noutputs:\n")
 	_, inputs, _ := strings.Cut(head, "\ninputs:\n")
@@ -142,10 +136,7 @@ func TestAction_file(t *testing.T) {
 	if regexp.MustCompile(`(?m)run:.*\$\{\{`).MatchString(text) {
 		t.Error("there is an expression in a script")
 	}
-	script, err := os.ReadFile("action")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must(os.ReadFile("action"))
 	for _, m := range regexp.MustCompile(`steps\.run\.outputs\.([a-z-]+)`).FindAllStringSubmatch(text, -1) {
 		if !regexp.MustCompile(`(?m)\boutput(_file)? ` + m[1] + ` `).Match(script) {
 			t.Errorf("the script does not set the output %s", m[1])
@@ -163,10 +154,7 @@ func read(t *testing.T, patterns ...string) map[string]string {
 			t.Fatalf("%s: there is none (%v)", pattern, err)
 		}
 		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must(os.ReadFile(name))
 			texts[strings.TrimPrefix(name, "../")] = string(text)
 		}
 	}
@@ -231,4 +219,12 @@ func TestVersionsOfExamples(t *testing.T) {
 	if count < 8 {
 		t.Errorf("only %d versions were found", count)
 	}
+}
+
+// must returns value, and panics if err is not nil: the preparation of a test has failed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

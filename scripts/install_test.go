@@ -124,10 +124,7 @@ func (r release) sumUp(t *testing.T) {
 	sums := fmt.Sprintf("%x  install.sh\n", sha256.Sum256(nil))
 	archives, _ := filepath.Glob(filepath.Join(string(r), "download/v1.2.3/poll_*"))
 	for _, path := range archives {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must(os.ReadFile(path))
 		sums += fmt.Sprintf("%x  %s\n", sha256.Sum256(data), filepath.Base(path))
 	}
 	write(t, filepath.Join(string(r), "download/v1.2.3/SHA256SUMS"), sums, 0o644)
@@ -158,10 +155,7 @@ func actionLine(t *testing.T, heading, to string) []string {
 	t.Helper()
 	source := t.TempDir()
 	for _, file := range []string{"scripts/action", "install.sh"} {
-		text, err := os.ReadFile("../" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(os.ReadFile("../" + file))
 		write(t, filepath.Join(source, file), string(text), 0o755)
 	}
 	write(t, filepath.Join(source, "CHANGELOG.md"), "# Changelog\n\n"+heading+"\n\n## v1.0.0\n", 0o644)
@@ -210,10 +204,7 @@ func wantFile(t *testing.T, path, want string) {
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	const needsGo = "::error title=poll::there is no release for this: building poll needs Go"
-	script, err := os.ReadFile("../install.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must(os.ReadFile("../install.sh"))
 	for _, test := range []struct {
 		system, tools, args string // by default Linux x86_64, with curl and sha256sum
 		shell               string // not sh
@@ -342,10 +333,7 @@ func TestInstall(t *testing.T) {
 // A released program says the version of its archive, which install.sh looks for.
 func TestRelease(t *testing.T) {
 	t.Parallel()
-	config, err := os.ReadFile("../.goreleaser.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must(os.ReadFile("../.goreleaser.yaml"))
 	m := regexp.MustCompile(`ldflags: \["(.*)"\]`).FindStringSubmatch(strings.ReplaceAll(string(config), "{{.Version}}", "1.2.3-rc1"))
 	if m == nil || !strings.Contains(string(config), `name_template: "poll_v{{.Version}}_{{.Os}}_{{.Arch}}{{with .Arm}}v{{.}}{{end}}"`) {
 		t.Fatal("there are no ldflags, or archives have another name")

@@ -36,19 +36,7 @@ func TestParseDuration(t *testing.T) {
 		"0": time.Duration(0), "500ms": 500 * time.Millisecond, "1.5s": 1500 * time.Millisecond,
 		"1h30m": 90 * time.Minute, "+5s": 5 * time.Second, "1000000h": 1000000 * time.Hour,
 		"5": "5 needs a unit, e.g. 5s", "1e3": "1e3 needs a unit, e.g. 1e3s", "-5s": "-5s is negative",
-	}, "not a time, e.g. 500ms, 30s, 5m, 1h30m", "9999999h", "", "soon", "NaN"))
-}
-
-func FuzzParseDuration(f *testing.F) {
-	for _, seed := range []string{"5", "5s", "-1h", "1e99s", "9999999999h", "", ".", "1.s", "1h1", "µs", "5μs"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		d, err := ParseDuration(s)
-		if d < 0 || (err != nil && d != 0) {
-			t.Errorf("%q: have %v, %v", s, d, err)
-		}
-	})
+	}, "not a time, e.g. 500ms, 30s, 5m, 1h30m", "9999999h", "", "soon", "NaN", ".", "µs", "1h1"))
 }
 
 func TestNumbers(t *testing.T) {

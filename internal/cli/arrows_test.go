@@ -255,17 +255,11 @@ func TestFiles_pointDown(t *testing.T) {
 func callsBetweenFiles(t *testing.T, dir string) map[[2]string][]string {
 	t.Helper()
 	dir = filepath.Join("..", "..", dir)
-	pkg, err := build.Default.ImportDir(dir, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pkg := must(build.Default.ImportDir(dir, 0))
 	files := token.NewFileSet()
 	var parsed []*ast.File
 	for _, name := range pkg.GoFiles {
-		file, err := parser.ParseFile(files, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must(parser.ParseFile(files, filepath.Join(dir, name), nil, parser.SkipObjectResolution))
 		parsed = append(parsed, file)
 	}
 	uses := types.Info{Uses: make(map[*ast.Ident]types.Object)}
@@ -333,20 +327,14 @@ func isLibrary(dir string) bool {
 // literals returns the string literals of a package, without its tests.
 func literals(t *testing.T, dir string) []*ast.BasicLit {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must(os.ReadDir(dir))
 	var list []*ast.BasicLit
 	for _, entry := range entries {
 		name := entry.Name()
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must(parser.ParseFile(token.NewFileSet(), filepath.Join(dir, name), nil, 0))
 		ast.Inspect(file, func(n ast.Node) bool {
 			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
 				list = append(list, l)
@@ -355,4 +343,12 @@ func literals(t *testing.T, dir string) []*ast.BasicLit {
 		})
 	}
 	return list
+}
+
+// must returns value, and panics if err is not nil: the preparation of a test has failed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

@@ -126,10 +126,7 @@ func (p blockage) test(t *testing.T, first bool, grace string, signals ...syscal
 	if !s.ended(patience) {
 		t.Fatal("it is still there")
 	}
-	code, err := codeOf(s.err)
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := must(codeOf(s.err))
 	want, words := 124, fmt.Sprintf("poll: timed out after %v", timeout)
 	for _, sig := range signals { // where the first was not taken before the second came, the system picks one
 		if want = 128 + int(sig); code == want {
@@ -168,16 +165,12 @@ func TestReaderIsWaitedFor(t *testing.T) {
 	read := 0
 	const little = 2000
 	for enough := time.Now().Add(timeout + 3*time.Second); time.Now().Before(enough); read += little {
-		if _, err := io.ReadFull(s.pipe, make([]byte, little)); err != nil {
-			t.Fatal(err)
-		}
+		must(io.ReadFull(s.pipe, make([]byte, little)))
 		if s.ended(200 * time.Millisecond) {
 			t.Fatalf("it has ended: %v, %q", s.err, s.said.String())
 		}
 	}
-	if _, err := io.ReadFull(s.pipe, make([]byte, 100_000-read)); err != nil {
-		t.Fatal(err)
-	}
+	must(io.ReadFull(s.pipe, make([]byte, 100_000-read)))
 	if !s.ended(patience) || s.err != nil {
 		t.Errorf("have %v, %q, want success", s.err, s.said.String())
 	}
@@ -226,9 +219,7 @@ func (p blockage) start(t *testing.T, first bool, timeout time.Duration, grace s
 	s.cmd.Stderr = &s.said
 	s.cmd.Stdout = io.Discard
 	s.connect(t, p.stuck)
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.cmd.Start())
 	if w, ok := s.cmd.Stdout.(*os.File); ok {
 		w.Close() // the reader then gets EOF when poll ends
 	}
@@ -249,9 +240,7 @@ func (s *blockedRun) connect(t *testing.T, what string) {
 	t.Helper()
 	if what == "fifo" {
 		s.fifo, s.read = filepath.Join(s.cmd.Dir, "fifo"), true
-		if err := syscall.Mkfifo(s.fifo, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, syscall.Mkfifo(s.fifo, 0o600))
 		return
 	}
 	r, w, err := os.Pipe()
@@ -259,9 +248,7 @@ func (s *blockedRun) connect(t *testing.T, what string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close(); w.Close() })
-	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 4096); err != nil {
-		t.Fatal(err)
-	}
+	must(unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 4096))
 	switch what {
 	case "stdin":
 		s.cmd.Stdin, s.pipe, s.read = r, w, true
@@ -293,15 +280,10 @@ func (s *blockedRun) wait(t *testing.T) bool {
 			t.Cleanup(func() { s.pipe.Close() })
 		}
 		if s.read && !sent {
-			if _, err := s.pipe.WriteString("x"); err != nil {
-				t.Fatal(err)
-			}
+			must(s.pipe.WriteString("x"))
 			sent = true
 		}
-		n, err := unix.IoctlGetInt(int(s.pipe.Fd()), unix.TIOCINQ)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must(unix.IoctlGetInt(int(s.pipe.Fd()), unix.TIOCINQ))
 		if s.read && n == 0 || !s.read && n > 0 && writing(s.find()) {
 			return true
 		}

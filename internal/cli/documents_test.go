@@ -39,9 +39,7 @@ func flagsPage() string {
 func TestFlagsPage(t *testing.T) {
 	have := flagsPage()
 	if *update {
-		if err := os.WriteFile(filepath.Join("..", "..", "docs", "flags.md"), []byte(have), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join("..", "..", "docs", "flags.md"), []byte(have), 0o644))
 	}
 	if have != page(t, "docs/flags.md") {
 		t.Error("docs/flags.md is not what the table of flags says: run the test with -update")
@@ -104,9 +102,7 @@ func TestManPage(t *testing.T) {
 	text := page(t, "internal/cli/man/poll.1")
 	have := manPage(text)
 	if *update {
-		if err := os.WriteFile(filepath.Join("man", "poll.1"), []byte(have), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join("man", "poll.1"), []byte(have), 0o644))
 	}
 	if have != text || !strings.Contains(have, "\\fB\\-\\-until EXPR\\fR") {
 		t.Error("man/poll.1 is not what the table of flags says: run the test with -update")
@@ -256,10 +252,7 @@ func TestFlags(t *testing.T) {
 
 func page(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name))))
 	return string(text)
 }
 

@@ -22,10 +22,7 @@ import (
 // describe the change in CHANGELOG.md.
 func TestPromise(t *testing.T) {
 	file := filepath.Join("testdata", "promise.txt")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(file))
 	have, promised := promise(t), readRows(string(text))
 	count := 0
 	for subject, words := range promised {
@@ -44,9 +41,7 @@ func TestPromise(t *testing.T) {
 				have.add(subject, word)
 			}
 		}
-		if err := os.WriteFile(file, []byte(have.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(file, []byte(have.String()), 0o644))
 	}
 }
 
@@ -129,9 +124,7 @@ func promise(t *testing.T) rows {
 	}
 	for _, name := range []string{"outcome", "summary", "target", "event"} {
 		var schema map[string]any
-		if err := json.Unmarshal([]byte(page(t, "docs/"+name+".schema.json")), &schema); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal([]byte(page(t, "docs/"+name+".schema.json")), &schema))
 		have.addSchema(schema, name)
 	}
 	return have

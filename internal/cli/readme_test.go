@@ -56,10 +56,7 @@ func TestReadme(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the examples are for a Unix shell; TestWindowsPage has those of docs/windows.md")
 	}
-	world, err := txtar.ParseFile(filepath.Join("testdata", "readme.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	world := must(txtar.ParseFile(filepath.Join("testdata", "readme.txtar")))
 	run := map[string]int{}
 	for _, name := range pages(t) {
 		for _, b := range blocks(page(t, name)) {
@@ -203,10 +200,7 @@ func TestReadme_table(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the examples are for a Unix shell")
 	}
-	world, err := txtar.ParseFile(filepath.Join("testdata", "readme.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	world := must(txtar.ParseFile(filepath.Join("testdata", "readme.txtar")))
 	paths := map[string]string{}
 	for line := range strings.Lines(fileOf(world, "rows")) {
 		if row, path, found := strings.Cut(strings.TrimSpace(line), " /"); found {
@@ -317,10 +311,7 @@ func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 // returns the responses of world. It returns the output and the program's error.
 func runIn(t *testing.T, world *txtar.Archive, script string, command func(dir, script string) *exec.Cmd) (string, error) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must(net.Listen("tcp", "127.0.0.1:0"))
 	addr := listener.Addr().String()
 	places := []string{exampleAPI, "http://" + addr, exampleDB, "tcp://" + addr}
 	for _, api := range realAPIs {
@@ -328,15 +319,10 @@ func runIn(t *testing.T, world *txtar.Archive, script string, command func(dir, 
 	}
 	here := strings.NewReplacer(places...)
 	there := strings.NewReplacer("http://"+addr, exampleAPI, "tcp://"+addr, exampleDB)
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must(filepath.Abs("../.."))
 	dir := t.TempDir()
 	for _, f := range world.Files {
-		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(here.Replace(string(f.Data))), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, f.Name), []byte(here.Replace(string(f.Data))), 0o777))
 	}
 	answer, err := routes(string(world.Comment), func(name string) string { return filepath.Join(dir, name) }, func(r httpscript.Request) {
 		t.Errorf("nothing is said of %s %s in testdata/readme.txtar", r.Method, r.URI)

@@ -163,10 +163,7 @@ func TestVariables(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s, err := lineOf(t, test.args, test.env)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must(lineOf(t, test.args, test.env))
 			if have := settingsOf(s); have != sorted(test.want) {
 				t.Errorf("have %s, want %s", have, test.want)
 			}
@@ -176,10 +173,7 @@ func TestVariables(t *testing.T) {
 
 // The code looks up flags by name: each name is the name of a flag.
 func TestFlagNames(t *testing.T) {
-	files, err := filepath.Glob("*/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must(filepath.Glob("*/*.go"))
 	asked, table := regexp.MustCompile(`\b(?:s|run|spec|q)\.(?:Has|IsOn|Rank|Origin|Texts)\("([^"]+)"\)`), read.WaitFlags()
 	count := 0
 	for _, name := range files {
@@ -248,10 +242,7 @@ func (w *slowly) Write(p []byte) (int, error) {
 
 // The deadline does not cut off the results of targets that end at the deadline.
 func TestSeveral_linesAtTheDeadline(t *testing.T) {
-	next, err := httpscript.InTurn([]string{fmt.Sprintf("200\n\n{\"state\":\"running\",\"log\":%q}", strings.Repeat("x", 1<<20))}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	next := must(httpscript.InTurn([]string{fmt.Sprintf("200\n\n{\"state\":\"running\",\"log\":%q}", strings.Repeat("x", 1<<20))}, nil))
 	process, _ := processOf(t, `poll -q --timeout 500ms --interval 50ms --rate 0 --until '.state=="done"' http://a.test/1 http://a.test/2 http://a.test/3 http://a.test/4`)
 	var out slowly
 	process.Streams.Out = &out

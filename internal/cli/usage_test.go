@@ -32,10 +32,7 @@ var update = stdflag.Bool("update", false, "write what is printed into the scrip
 // s3cret.
 func TestUsage(t *testing.T) {
 	const golden = "testdata/usage.txt"
-	text, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(golden))
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		t.Error("a request was made")
 	}))
@@ -69,9 +66,7 @@ func TestUsage(t *testing.T) {
 	}
 	if *update {
 		all := strings.ReplaceAll(strings.TrimPrefix(have.String(), "$ "), "\n$ ", "\n\n$ ")
-		if err := os.WriteFile(golden, []byte("$ "+all), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(golden, []byte("$ "+all), 0o666))
 		return
 	}
 	inUnixWords := strings.ReplaceAll(have.String(), syscall.ENOENT.Error(), "no such file or directory")
@@ -103,9 +98,7 @@ func TestUsage_json(t *testing.T) {
 // Nothing is written while a command line is read.
 func TestUsage_writesNothing(t *testing.T) {
 	dir, before := t.TempDir(), time.Unix(1e9, 0)
-	if err := os.Chtimes(dir, before, before); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Chtimes(dir, before, before))
 	for _, line := range []string{
 		"poll --result-file DIR/x --bogus true",
 		"poll --result-file DIR/x --preset nothing -- true",
@@ -207,17 +200,12 @@ func serveUnfinished(w http.ResponseWriter, r *http.Request) {
 // action. B: the message has only the cause. No line ends in a SUCCESS without a message. Malformed
 // expressions are in status/expr/testdata/errors.txt.
 func TestMistakes(t *testing.T) {
-	text, err := os.ReadFile("testdata/mistakes.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile("testdata/mistakes.txt"))
 	server := httptest.NewServer(http.HandlerFunc(serveUnfinished))
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
 	for name, content := range map[string]string{"ids": "a\n", "token": "s3cret\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	given := strings.NewReplacer("$URL", server.URL, "$DIR", dir)
 	rated := map[string]int{}
@@ -365,6 +353,16 @@ func TestConflicts_refused(t *testing.T) {
 					t.Errorf("%q is accepted: %v", args, err)
 				}
 			}
+		}
+	}
+}
+
+// check ends the test at the first error: the preparation of the test has failed.
+func check(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -48,9 +48,7 @@ func read(t *testing.T, s learn.History, name string) []learn.Record {
 func appendRuns(t *testing.T, s learn.History, name string, records ...learn.Record) {
 	t.Helper()
 	for _, r := range records {
-		if err := s.Append(t.Context(), name, r); err != nil {
-			t.Fatal(err)
-		}
+		check(t, s.Append(t.Context(), name, r))
 	}
 }
 
@@ -103,9 +101,7 @@ func TestReadSkipsWhatIsNoRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := learn.History{Dir: t.TempDir()}
-			if err := os.WriteFile(filepath.Join(s.Dir, "x.jsonl"), []byte(c.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(filepath.Join(s.Dir, "x.jsonl"), []byte(c.text), 0o600))
 			past, err := s.Fit("x", fit.Options{})
 			if have := strings.Join(past.Warnings, "; "); err != nil || len(past.Runs) != c.runs || have != c.warning {
 				t.Errorf("Fit: %d runs, warnings %q, error %v, want %d runs, %q", len(past.Runs), have, err, c.runs, c.warning)
@@ -123,9 +119,7 @@ func TestAppendAfterATornLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, torn := range []int{1, 10, len(text) - 1} {
-		if err := os.WriteFile(path, text[:torn], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, text[:torn], 0o600))
 		appendRuns(t, s, "x", run(3))
 		past, err := s.Fit("x", fit.Options{})
 		if have := numbers(past.Runs); err != nil || len(have) == 0 || have[len(have)-1] != 3 {
@@ -141,9 +135,7 @@ func TestLongFileIsRewritten(t *testing.T) {
 		text.WriteString("foreign\n")
 	}
 	path := filepath.Join(s.Dir, "x.jsonl")
-	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, text.Bytes(), 0o600))
 	appendRuns(t, s, "x", run(0))
 	if have := numbers(read(t, s, "x")); !cmp.Equal(have, []int{0}) {
 		t.Errorf("runs %v, want [0] and nothing foreign", have)
@@ -212,9 +204,7 @@ func TestList(t *testing.T) {
 func TestBadPlaces(t *testing.T) {
 	dir := learn.History{Dir: t.TempDir()}
 	path := filepath.Join(dir.Dir, "x.jsonl")
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Mkdir(path, 0o700))
 	if _, err := dir.Fit("x", fit.Options{}); err == nil {
 		t.Error("Fit of a directory: no error")
 	}
@@ -230,6 +220,16 @@ func TestBadPlaces(t *testing.T) {
 	for _, name := range []string{"", ".", "..", ".hidden", "a/b", `a\b`, "a\nb", "a\x00b", "a\xffb", strings.Repeat("x", 101)} {
 		if err := learn.CheckName(name); err == nil {
 			t.Errorf("CheckName(%q): no error", name)
+		}
+	}
+}
+
+// check ends the test at the first error: the preparation of the test has failed.
+func check(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -60,19 +60,21 @@ func TestWriteFile_mode(t *testing.T) {
 // wantFiles reports an error unless dir contains exactly the files want, by name and content.
 func wantFiles(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must(os.ReadDir(dir))
 	have := map[string]string{}
 	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(os.ReadFile(filepath.Join(dir, e.Name())))
 		have[e.Name()] = string(text)
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Errorf("files (-want +have):\n%s", diff)
 	}
+}
+
+// must returns value, and panics if err is not nil: the preparation of a test has failed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

@@ -40,18 +40,12 @@ func TestWatchProcess_threads(t *testing.T) {
 	}
 	pid := child.Process.Pid
 	for { // wait until the first thread has ended
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
+		stat := must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))
 		if bytes.Contains(stat, []byte(") Z ")) {
 			break
 		}
 	}
-	hasEnded, err := WatchProcess(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hasEnded := must(WatchProcess(pid))
 	if hasEnded() {
 		t.Error("a process that has a thread is reported as ended")
 	}

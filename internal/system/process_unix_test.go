@@ -30,10 +30,7 @@ func TestWatchProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hasEnded, err := WatchProcess(child.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hasEnded := must(WatchProcess(child.Process.Pid))
 	if hasEnded() {
 		t.Error("a process that runs is reported as ended")
 	}

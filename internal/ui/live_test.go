@@ -247,9 +247,7 @@ func TestGroupLive_sharedStdout(t *testing.T) {
 				if ev.Kind == poll.EventEnd {
 					r.draw(time.Now())
 					before := m.text()
-					if err := r.WriteTarget(ev.N, out.Evaluate(*ev.Outcome), 0); err != nil {
-						t.Fatal(err)
-					}
+					check(t, r.WriteTarget(ev.N, out.Evaluate(*ev.Outcome), 0))
 					want := before
 					if table := strings.Index(before, "\n  https:") + 1; name == "value" && ev.Outcome.Ending == poll.Succeeded {
 						want = before[:table] + "a value\n" + before[table:]

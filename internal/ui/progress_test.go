@@ -50,10 +50,7 @@ func TestReadProgress(t *testing.T) {
 func values(t *testing.T, sources ...string) (all []*expr.Expr) {
 	t.Helper()
 	for _, source := range sources {
-		x, err := expr.CompileValue(source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must(expr.CompileValue(source))
 		all = append(all, x)
 	}
 	return all
@@ -83,10 +80,7 @@ func TestLook(t *testing.T) {
 		found := New(Config{Streams: s, Show: values(t, test.show...)}).progressOf(test.o)
 		have := found.words()
 		if found.values != nil {
-			text, err := json.Marshal(found.values)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must(json.Marshal(found.values))
 			have += " " + string(text)
 		}
 		if have != test.want {
@@ -180,4 +174,12 @@ func TestForecast_age(t *testing.T) {
 	if at(1500*time.Millisecond) != at(time.Second) || at(2*time.Second) == at(time.Second) {
 		t.Error("what is left changes, but once a second")
 	}
+}
+
+// must returns value, and panics if err is not nil: the preparation of a test has failed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

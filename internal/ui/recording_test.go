@@ -21,17 +21,10 @@ func golden(t *testing.T, name, have string) {
 	t.Helper()
 	file := filepath.Join("testdata", filepath.FromSlash(name))
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(have), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		check(t, os.WriteFile(file, []byte(have), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(os.ReadFile(file))
 	if diff := cmp.Diff(string(want), have); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
@@ -252,5 +245,15 @@ func recordings() map[string][]poll.Event {
 			Hints: status.Notes(`--until '.state=="done"' was never decidable: the answer was not JSON`)}),
 		"threshold": threshold.end(poll.Outcome{Ending: poll.Succeeded}),
 		"follow":    follow.end(poll.Outcome{Ending: poll.Succeeded}),
+	}
+}
+
+// check ends the test at the first error: the preparation of the test has failed.
+func check(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -50,9 +50,7 @@ func TestResult_jsonBody(t *testing.T) {
 	for _, test := range tests {
 		s, out, _ := term.Buffers("")
 		output := Output{JSON: true}
-		if err := writeResult(s, output.Evaluate(success(httpAnswer(200, test.body)))); err != nil {
-			t.Fatal(err)
-		}
+		check(t, writeResult(s, output.Evaluate(success(httpAnswer(200, test.body)))))
 		if n := strings.Count(out.String(), "\n"); n != 1 || !strings.HasSuffix(out.String(), "\n") {
 			t.Errorf("%s: %d newlines, want one at the end", test.name, n)
 		}
@@ -60,9 +58,7 @@ func TestResult_jsonBody(t *testing.T) {
 			Body     json.RawMessage
 			Encoding string
 		}
-		if err := json.Unmarshal(out.Bytes(), &d); err != nil {
-			t.Fatal(err)
-		}
+		check(t, json.Unmarshal(out.Bytes(), &d))
 		if !bytes.Equal(d.Body, []byte(test.want)) || d.Encoding != test.encoding {
 			t.Errorf("%s: have %.60s %q, want %.60s %q", test.name, d.Body, d.Encoding, test.want, test.encoding)
 		}

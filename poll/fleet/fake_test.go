@@ -173,9 +173,7 @@ func serve(t testing.TB, real bool, flags ...string) *realServer {
 	var log bytes.Buffer
 	cmd := exec.Command(program, append([]string{"--port", "0", "--unixsocket", s.socket, "--save", "", "--dir", dir}, flags...)...)
 	cmd.Stdout = &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Start())
 	s.process = cmd.Process
 	t.Cleanup(func() {
 		cmd.Process.Kill()
@@ -199,10 +197,7 @@ func (s *realServer) connect(t testing.TB) redis.Conn {
 	if filepath.IsAbs(s.socket) {
 		network = "unix"
 	}
-	conn, err := redis.Dial(network, s.socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must(redis.Dial(network, s.socket))
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
@@ -215,4 +210,12 @@ func command(t testing.TB, conn redis.Conn, name string, args ...any) any {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return reply
+}
+
+// must returns value, and panics if err is not nil: the preparation of a test has failed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

@@ -18,15 +18,9 @@ func TestOpen_wrong(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file, shared := filepath.Join(dir, "file"), filepath.Join(dir, "open")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(shared, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(shared, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(file, nil, 0o600))
+	check(t, os.Mkdir(shared, 0o700))
+	check(t, os.Chmod(shared, 0o777))
 	for where, want := range map[string]string{
 		"":                               "a directory, redis://HOST or rediss://HOST is needed",
 		"redis+tls://:hunter2@cache":     "neither a directory nor a redis://",
@@ -74,9 +68,7 @@ func TestOpen_names(t *testing.T) {
 		existing, absent = nil, []string{"redis", "unix", `C:\shared`, `c:shared`, `C:/me@here/shared`, `\\server\share\polls`, `\\?\C:\shared`}
 	}
 	for _, name := range existing {
-		if err := os.Mkdir(name, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Mkdir(name, 0o700))
 	}
 	for _, name := range append(existing, absent...) {
 		if _, err := Open(name, Options{}); err != nil {
@@ -92,10 +84,7 @@ func TestOpen_verifies(t *testing.T) {
 	web := httptest.NewUnstartedServer(nil)
 	web.StartTLS()
 	t.Cleanup(web.Close)
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: web.TLS.Certificates})
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must(tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: web.TLS.Certificates}))
 	t.Cleanup(func() { listener.Close() })
 	go forward(listener, s.socket)
 	where := "rediss://" + listener.Addr().String()
@@ -192,5 +181,15 @@ func forward(listener net.Listener, socket string) {
 			go io.Copy(to, conn)
 			io.Copy(conn, to)
 		}()
+	}
+}
+
+// check ends the test at the first error: the preparation of the test has failed.
+func check(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

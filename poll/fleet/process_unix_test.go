@@ -59,9 +59,7 @@ func TestRedis_paused(t *testing.T) {
 		t.Fatal(note)
 	}
 	f.opened = time.Now().Add(-time.Minute)
-	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.process.Signal(syscall.SIGSTOP))
 	defer s.process.Signal(syscall.SIGCONT)
 	begun := time.Now()
 	f.Done("place", poll.Feedback{Sent: begun, Refused: true})

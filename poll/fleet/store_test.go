@@ -38,10 +38,7 @@ func open(t testing.TB, where string, options ...Options) (*Fleet, chan string) 
 	notes := make(chan string, 100)
 	o := append(options, Options{PerSecond: 1000, Known: true})[0]
 	o.Note = func(note string) { notes <- note }
-	f, err := Open(where, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(Open(where, o))
 	t.Cleanup(f.Close)
 	f.opened = time.Now().Add(time.Hour) // a call may take as long on a busy machine
 	return f, notes
@@ -180,9 +177,7 @@ func TestStore_strangers(t *testing.T) {
 			for range 2 {
 				at, _ := f.Next("place", time.Time{})
 				time.Sleep(time.Until(at))
-				if err := forge(f.key("limit-", "name "+text), text); err != nil {
-					t.Fatal(err)
-				}
+				check(t, forge(f.key("limit-", "name "+text), text))
 				if at, _ := f.Next("place", time.Time{}); time.Until(at) > time.Second {
 					t.Errorf("%.20s: a slot in %s", text, time.Until(at))
 				}
@@ -258,12 +253,8 @@ func TestDirectory_fails(t *testing.T) {
 		if info, err := os.Stat(dir); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
 			t.Errorf("the mode of the directory is %v, %v", info, err)
 		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
-		if err := spoil(dir); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.RemoveAll(dir))
+		check(t, spoil(dir))
 		if note := sends(f, notes, 3); !strings.Contains(note, "continues alone") {
 			t.Errorf("%s: told %q", name, note)
 		}
@@ -284,9 +275,7 @@ func TestDirectory_sweeps(t *testing.T) {
 	key := f.key("limit-", "place place")
 	old := time.Now().Add(-3 * recordTTL)
 	mine := filepath.Join(dir, "mine")
-	if err := os.WriteFile(mine, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(mine, nil, 0o600))
 	os.Chtimes(mine, old, old)
 	locks, _ := filepath.Glob(filepath.Join(dir, "*"+lockSuffix))
 	for _, lock := range locks {

@@ -23,10 +23,7 @@ var update = flag.Bool("update", false, "write the files of cases anew")
 // -update it writes the results into the file.
 func checkFile(t *testing.T, file string, render func(line string) string) {
 	t.Helper()
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must(os.ReadFile(file))
 	var have strings.Builder
 	for line := range strings.Lines(string(raw)) {
 		if line = strings.TrimSuffix(line, "\n"); line != "" && !strings.HasPrefix(line, "#") {
@@ -225,10 +222,7 @@ func note(member *[]string, said []string) {
 // readCases returns the conditions of vectors.
 func readCases(t testing.TB) (cases []*testCase) {
 	t.Helper()
-	raw, err := os.ReadFile(vectors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must(os.ReadFile(vectors))
 	for line := range strings.Lines(string(raw)) {
 		cases = append(cases, readCase(t, line))
 	}

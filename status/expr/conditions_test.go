@@ -24,10 +24,7 @@ import (
 //	condition: its outcome
 //	value:     its value as JSON, or "missing"
 func TestConditionsPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/conditions.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must(os.ReadFile("../../docs/conditions.md"))
 	if examples := runExamples(t, string(page)); examples < 35 {
 		t.Errorf("the page has %d examples, want at least 35", examples)
 	}
@@ -104,10 +101,7 @@ func sameExample(kind, have, want string) bool {
 // jqBuiltins returns the names of jq's functions.
 func jqBuiltins(t *testing.T) []string {
 	t.Helper()
-	query, err := gojq.Parse(`[builtins[] | split("/")[0]] | unique | join(" ")`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	query := must(gojq.Parse(`[builtins[] | split("/")[0]] | unique | join(" ")`))
 	list, ok := query.Run(nil).Next()
 	if names, isText := list.(string); ok && isText {
 		return strings.Fields(names)
@@ -170,10 +164,7 @@ func TestJQEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	for _, src := range []string{`jq: last(range(1e15)) == 1`, `jq: [repeat(1)] == 1`, `jq: def f: 1 + f; f == 1`} {
-		x, err := expr.Compile(src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must(expr.Compile(src))
 		r := x.Eval(&expr.Env{Doc: expr.NewDoc([]byte(`{}`)), Context: ctx})
 		if !r.Abandoned() || r.Tri != expr.Unknown || !strings.Contains(strings.Join(explain(r, 1), "")+"$", "the evaluation took longer than the attempt may$") {
 			t.Errorf("%s: have %s, %q", src, r.Tri, explain(r, 1))
@@ -253,4 +244,12 @@ func FuzzEach(f *testing.F) {
 			rest = after
 		}
 	})
+}
+
+// must returns value, and panics if err is not nil: the preparation of a test has failed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

@@ -435,10 +435,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 	for _, e := range elements {
 		var parts []string
 		for _, key := range keys {
-			x, err := expr.CompileValue(key)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must(expr.CompileValue(key))
 			parts = append(parts, x.Eval(&expr.Env{Element: e}).Value().Text())
 		}
 		name := strings.Join(parts, "/")
@@ -457,10 +454,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 
 func readLines[T any](t testing.TB, name string) (all []T) {
 	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(os.Open(name))
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)

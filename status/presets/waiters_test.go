@@ -37,15 +37,9 @@ func TestWaitersAgreeWithJMESPath(t *testing.T) {
 	if len(rules) != 378 {
 		t.Errorf("have %d waiters, want 378", len(rules))
 	}
-	file, err := os.Open("testdata/waiters.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must(os.Open("testdata/waiters.jsonl.gz"))
 	defer file.Close()
-	text, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(gzip.NewReader(file))
 	type change struct{ Want, Have status.Status }
 	changes := map[change]int{}
 	for lines := json.NewDecoder(text); lines.More(); {
@@ -147,15 +141,9 @@ type argoDifference struct{ Kind, Name, Have, Why string }
 // argoCases returns the cases that scripts/argo-cases has written.
 func argoCases(t *testing.T) (all []argoCase) {
 	t.Helper()
-	file, err := os.Open("testdata/argo/cases.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must(os.Open("testdata/argo/cases.jsonl.gz"))
 	defer file.Close()
-	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unpacked := must(gzip.NewReader(file))
 	lines := bufio.NewScanner(unpacked)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -290,4 +278,12 @@ func BenchmarkObjects(b *testing.B) {
 			}
 		})
 	}
+}
+
+// must returns value, and panics if err is not nil: the preparation of a test has failed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

@@ -30,9 +30,7 @@ func TestRenewedHeaders(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "token")
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	write("X-Key: 1\n")
 	_, again, err := headersOf(t, "-H", "@"+name, "-H", "X-Other: x")
@@ -76,9 +74,7 @@ func TestRenewedHeaders(t *testing.T) {
 func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "token")
 	write := func(text string) {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	write("X-Key: 1")
 	_, again, err := headersOf(t, "-H", "@"+name)
@@ -95,9 +91,7 @@ func TestRenewedHeaders_withoutLineBreak(t *testing.T) {
 func TestBearerFile(t *testing.T) {
 	for _, text := range []string{"one\n", "\ufeffone\r\n", "Bearer one\n", "\ufeffBearer  one\n"} {
 		name := filepath.Join(t.TempDir(), "token")
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(name, []byte(text), 0o600))
 		if header, _, err := headersOf(t, "--oauth2-bearer", "@"+name); header.Get("Authorization") != "Bearer one" || err != nil {
 			t.Errorf("%q: have %v and %v", text, header, err)
 		}
@@ -111,16 +105,12 @@ func TestRenewedBearer(t *testing.T) {
 		{"X-Other: x", "Bearer one", "Bearer two"},
 		{"Authorization: mine", "mine", "mine"},
 	} {
-		if err := os.WriteFile(name, []byte("one\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(name, []byte("one\n"), 0o600))
 		header, again, err := headersOf(t, "-H", test.other, "--oauth2-bearer", "@"+name)
 		if err != nil || strings.Join(header["Authorization"], ",") != test.want {
 			t.Fatalf("have %v and %v, want %s", header, err, test.want)
 		}
-		if err := os.WriteFile(name, []byte("two\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(name, []byte("two\n"), 0o600))
 		if header, err = again(nil, true); err != nil || header.Get("Authorization") != test.then {
 			t.Errorf("have %v and %v, want %s", header, err, test.then)
 		}
@@ -227,9 +217,7 @@ func TestReader_manySettings(t *testing.T) {
 	for i := range entries {
 		fmt.Fprintf(&text, `{"url": "http://h/%d", "timeout": "%dms"}`+"\n", i, 1000+i)
 	}
-	if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(name, []byte(text.String()), 0o600))
 	run, env, err := lineOf(t, "--targets", name)
 	if err != nil {
 		t.Fatal(err)
@@ -241,6 +229,16 @@ func TestReader_manySettings(t *testing.T) {
 	for i, target := range r.Targets {
 		if want := time.Duration(1000+i) * time.Millisecond; target.Poller.Timeout != want {
 			t.Errorf("target %d has the timeout %v, want %v", i, target.Poller.Timeout, want)
+		}
+	}
+}
+
+// check ends the test at the first error: the preparation of the test has failed.
+func check(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

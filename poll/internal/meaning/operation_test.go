@@ -356,14 +356,8 @@ func FuzzAnUnfinishedOperation(f *testing.F) {
 // A status document of Azure has the same verdict as with the preset, without a flag. Only the preset accepts
 // a resource without a state.
 func TestAzureIsThePreset(t *testing.T) {
-	preset, err := presets.Rules("azure-lro", status.KindHTTP)
-	if err != nil {
-		t.Fatal(err)
-	}
-	samples, err := os.ReadFile("../../../status/presets/testdata/presets/azure-lro.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	preset := must(presets.Rules("azure-lro", status.KindHTTP))
+	samples := must(os.ReadFile("../../../status/presets/testdata/presets/azure-lro.jsonl"))
 	for line := range bytes.Lines(samples) {
 		var sample struct {
 			Code int
@@ -381,4 +375,12 @@ func TestAzureIsThePreset(t *testing.T) {
 			t.Errorf("%s:\nhave %s: %s\nwant %s: %s", sample.Body, have.Status, have.Reason, want.Status, want.Reason)
 		}
 	}
+}
+
+// must returns value, and panics if err is not nil: the preparation of a test has failed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

@@ -209,10 +209,7 @@ type ruleLine struct {
 func elementRules(t testing.TB, lines ...ruleLine) (rules status.Rules) {
 	t.Helper()
 	for _, line := range lines {
-		rule, err := status.NewRule(line.Status, line.Expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rule := must(status.NewRule(line.Status, line.Expr))
 		rules.Own = append(rules.Own, rule)
 	}
 	return rules

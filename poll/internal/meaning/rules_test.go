@@ -140,10 +140,7 @@ func rules(t *testing.T, lines ...string) []status.Rule {
 			if s.RuleName() != flag {
 				continue
 			}
-			rule, err := status.NewRule(s, condition)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rule := must(status.NewRule(s, condition))
 			made = append(made, rule)
 		}
 	}

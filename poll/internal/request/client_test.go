@@ -177,10 +177,7 @@ func TestTargetName(t *testing.T) {
 }
 
 func TestRedact(t *testing.T) {
-	u, err := url.Parse("https://me:passw0rd@host/p?token=s3cret%2F1&n=7")
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must(url.Parse("https://me:passw0rd@host/p?token=s3cret%2F1&n=7"))
 	have := redact(`Get "https://me:passw0rd@host/p?token=s3cret%2F1&n=7": proxy http://x:y@p/?q said s3cret/1, passw0rd and Bearer abc.def, not 7`, append(secretsOf(u), "Bearer abc.def"))
 	want := `Get "https://host/p": proxy http://p/ said ***, *** and ***, not 7`
 	if have != want {
@@ -219,10 +216,7 @@ func TestResumeTrustsNoMoreThanANewOperation(t *testing.T) {
 		`{"phase":"follow","at":{"url":"http://api.example.com/","trusted":true}}`:              {"", false}, // from https to http
 		`{"phase":"follow","at":{"url":"file:///etc/passwd","trusted":true}}`:                   {"", false},
 	} {
-		s, err := NewOperation(Request{URL: "https://api.example.com/jobs", Method: "POST", User: url.UserPassword("me", "s3cret")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(NewOperation(Request{URL: "https://api.example.com/jobs", Method: "POST", User: url.UserPassword("me", "s3cret")}))
 		p, err := s.Resume(json.RawMessage(kept))
 		switch {
 		case want.at == "" && err == nil:
@@ -249,25 +243,25 @@ func TestKeepsEnviron(t *testing.T) {
 
 // A strictConn replaces the failure codes of a name server by SERVFAIL, and keeps the code of a missing name.
 func TestStrictConn(t *testing.T) {
-	server, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must(net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}))
 	defer server.Close()
-	client, err := net.DialUDP("udp", nil, server.LocalAddr().(*net.UDPAddr))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must(net.DialUDP("udp", nil, server.LocalAddr().(*net.UDPAddr)))
 	defer client.Close()
 	for code, want := range []byte{0, 2, 2, 3, 2, 2} {
 		header := make([]byte, 12)
 		header[3] = 0x80 | byte(code)
-		if _, err := server.WriteTo(header, client.LocalAddr()); err != nil {
-			t.Fatal(err)
-		}
+		must(server.WriteTo(header, client.LocalAddr()))
 		have := make([]byte, 512)
 		if n, err := (strictConn{client}).Read(have); n != 12 || err != nil || have[3] != 0x80|want {
 			t.Errorf("code %d: have %x and %v, want code %d", code, have[:n], err, want)
 		}
 	}
+}
+
+// must returns value, and panics if err is not nil: the preparation of a test has failed.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

@@ -80,10 +80,7 @@ func TestFollowWords(t *testing.T) {
 			t.Errorf("%s: %v", source, err)
 		}
 	}
-	f, err := parseFollow("https://h:{.port}/?token=s3cret")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(parseFollow("https://h:{.port}/?token=s3cret"))
 	a := &response{call: call{at: locationOf(t, "https://from/")}, Observation: status.Observation{Body: []byte(`{"port":"x"}`)}}
 	if l, why := f.findLink(t.Context(), clientOf(t, Request{URL: "https://from/", Method: "POST"}), a); l.to.url != nil || why == nil || strings.Contains(why.Error(), "s3cret") {
 		t.Errorf("have %v, %q", l.to.url, why)
@@ -112,19 +109,13 @@ func FuzzParseFollow(f *testing.F) {
 
 func locationOf(t testing.TB, s string) location {
 	t.Helper()
-	u, err := url.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must(url.Parse(s))
 	return newLocation(u, true)
 }
 
 func clientOf(t testing.TB, r Request) *client {
 	t.Helper()
-	c, err := newClient(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(newClient(r))
 	return c
 }
 

@@ -43,10 +43,7 @@ type session struct {
 
 func newTestSession(t testing.TB, r Request) *session {
 	t.Helper()
-	o, err := NewOperation(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must(NewOperation(r))
 	return &session{o, o.First()}
 }
 
