@@ -28,8 +28,8 @@ func (k Kind) String() string {
 // An Observation is the response that one attempt received, or the reason why the attempt received no complete
 // response. Its methods send no requests.
 //
-// A custom probe sets either Body, which is the document that rules read, or Failure. It leaves Kind at
-// [KindCustom].
+// A custom probe sets either Body, which is the document that rules read, or Failure. It leaves Kind at its zero
+// value, [KindCustom].
 type Observation struct {
 	Kind Kind
 

@@ -143,7 +143,8 @@ func stepAlive(ctx context.Context, p poll.Poller, past kept, timeout time.Durat
 	return p.Step(ctx, past.State)
 }
 
-// goOn returns the error for a wait that continues. It makes the Temporal server start the next attempt at next.
+// goOn returns the error for a wait that continues. With this error, the Temporal server makes the next attempt at
+// the time next.
 func goOn(state poll.State, next time.Time) error {
 	kind, reason := state.Status, state.Reason
 	if kind != status.Throttled {

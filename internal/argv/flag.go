@@ -167,8 +167,8 @@ func Text[R any](set func(*R, string)) Reader {
 // Switch returns a Reader that parses a boolean with [strconv.ParseBool].
 func Switch[R any](set func(*R, bool)) Reader { return Parsed(strconv.ParseBool, set) }
 
-// Of adapts flags, which store their values in a struct of type T, to a struct of type R. The function field
-// returns the T inside an R. The slice flags is changed in place, and returned.
+// Of adapts flags, whose values are stored in a struct of type T, so that their values are stored in a struct of
+// type R. field returns the T inside an R. Of changes flags in place, and returns it.
 func Of[R, T any](flags Flags, field func(*R) *T) Flags {
 	for i, f := range flags {
 		flags[i].Set = func(text string) (func(any), error) {

@@ -110,7 +110,7 @@ func (l Settings) Without(name string) Settings {
 	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return s.Flag.Name == name })
 }
 
-// Apply stores the values in the struct that to points to, in the order of the settings.
+// Apply stores the values, in the order of the settings, in the struct to which the pointer to points.
 func (l Settings) Apply(to any) {
 	for _, s := range l {
 		if s.apply != nil {

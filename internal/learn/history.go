@@ -122,8 +122,8 @@ func (h History) locked(ctx context.Context, name string, f func(path string) er
 	return f(h.path(name))
 }
 
-// add appends the line text to the file at path. If the last line of the file is incomplete, because its writer
-// was killed, add starts a new line before text. If the file has become long, add shortens it.
+// add appends text, which is a line, to the file at path. If the last line of the file is incomplete, because its
+// writer was killed, add starts a new line before text. If the file has become long, add shortens it.
 func add(path string, text []byte) error {
 	before, err := readAll(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -31,7 +31,7 @@ type Options struct {
 	Resume bool          // whether the run may continue the wait in the file
 	Slice  time.Duration // the length of the slice, or 0 if the wait is not split into slices
 	Dir    string        // the directory of poll's own files
-	Line   []string      // the request as it was typed; it determines the name of poll's own file if the wait starts an operation
+	Line   []string      // the request as the user typed it; if the wait starts an operation, this determines the name of poll's own file
 	Place  []string      // where the command runs, such as the directory and the CI run; it is part of the name of poll's own file
 	Method string        // the method of a request that starts an operation, for messages
 	List   []string      // for lists: the URL or command before keys are inserted

@@ -55,8 +55,8 @@ func CatchSignals(parent context.Context) (ctx context.Context, hurry <-chan str
 	}
 }
 
-// echoTime is the time after the first signal during which the same signal does not count as a second signal.
-// timeout(1) sends its signal twice: to its child and to the child's process group.
+// echoTime is the time after the first signal during which a second signal of the same kind is ignored. timeout(1)
+// sends its signal twice: to its child and to the child's process group.
 const echoTime = 100 * time.Millisecond
 
 // watch calls cancel when it receives the first signal from caught. On the next signal that is not an echo of the

@@ -48,7 +48,7 @@ func ParseURL(s string, isSame bool) (*Template, error) {
 	case regexp.MustCompile(`%[^{]?\{`).MatchString(s):
 		return nil, argv.Usagef("the URL has a { within a character that is escaped with %%").Hint("%s", escapedBrace)
 	}
-	removed := 0 // how many bytes shorter the sample is up to the current placeholder
+	removed := 0 // the number of bytes by which the sample is shorter than the URL up to the current placeholder
 	for i := range t.url.holes {
 		h := &t.url.holes[i]
 		h.place = placeOf(t.sample, h.start-removed)

@@ -262,7 +262,7 @@ func drawing(lines []string) string {
 }
 
 // inBackground reports whether the terminal belongs to another process group, so that poll must not write to the
-// terminal. It then also forgets the status lines, which poll can no longer erase.
+// terminal. If so, inBackground also forgets the status lines, which poll can no longer erase.
 func (c *console) inBackground() bool {
 	if c.foreground == nil || c.foreground() {
 		return false

@@ -68,8 +68,8 @@ func (v *view) end(o *poll.Outcome, s *poll.Summary, now time.Time) end {
 	return e
 }
 
-// goalReason returns why a wait for several targets ended. It reports whether the goal was reached, and, unless
-// all targets succeeded, the number of targets in each state.
+// goalReason returns why a wait for several targets ended. The reason states whether the goal was reached and,
+// unless all targets succeeded, the number of targets in each state.
 func (v *view) goalReason(s *poll.Summary) string {
 	b, cause, counts := v.board, "", ""
 	text := "goal not reached: " + b.goal

@@ -155,7 +155,7 @@ func (s shown) step() string {
 	return fmt.Sprint(int(10*s.share), s.others)
 }
 
-// bar returns the progress bar with its label. It returns "" if the label is "".
+// bar returns the progress bar with its label, or "" if the label is "".
 func (s shown) bar(g glyphs) string {
 	if s.label == "" {
 		return ""

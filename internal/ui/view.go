@@ -66,7 +66,7 @@ type Config struct {
 	// [poll.Group]. Goal is "" for a single wait.
 	Goal    string
 	Targets int           // the number of targets
-	Timeout time.Duration // the time limit for all targets together, or of a continued wait; 0 means no limit
+	Timeout time.Duration // the time limit for all targets together, or for a continued wait; 0 means no limit
 
 	// Again reports whether the user may run the command again after a timeout, without starting an operation
 	// twice. A nil Again means false. If Slice is true, the next run continues the wait, and the closing line ends

@@ -42,7 +42,7 @@ var rows = sync.OnceValue(func() map[string][]row {
 	return rows
 })
 
-// findRow returns the message and the hint of the first row of hints.txt that is called about and whose pattern
+// findRow returns the message and the hint of the first row of hints.txt whose name is about and whose pattern
 // matches text. found is false if there is no such row.
 func findRow(about, text string) (message, hint string, found bool) {
 	for _, row := range rows()[about] {

@@ -14,7 +14,7 @@ import (
 // A path leads to a value. It starts at ".", at a variable, or at "..", the list of all documents.
 type path struct {
 	from, to int    // offsets in the source
-	root     string // the start of the path: "" for ".", which is the document except in pipes and in any, all and count; ".."; or a variable
+	root     string // where the path starts: "" for ".", ".." for the list of all documents, or the name of a variable without its $
 	field    string // the header field that $header reads
 	bare     bool   // the path is written without a leading dot, as in gjson
 	steps    []step

@@ -53,7 +53,7 @@ func (p *parser) start() {
 	p.rejectIf(p.pos == len(p.src), "length", "empty", 0)
 }
 
-// check finds the first row of hints.txt that is called about and whose pattern matches text. If the row has a
+// check finds the first row of hints.txt whose name is about and whose pattern matches text. If the row has a
 // message, check stops the parser with this message and the row's hint. The error is reported at offset at.
 func (p *parser) check(about, text string, at int) {
 	message, hint, _ := findRow(about, text)

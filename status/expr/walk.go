@@ -18,7 +18,7 @@ type evaluator struct {
 	dot     *value // the value of "."; nil if "." is the document
 	subject string // the source of dot; "" if dot is an element
 
-	steps      *int   // the number of steps since check last looked at the context
+	steps      *int   // the number of steps since check last checked the context
 	negated    bool   // the number of enclosing nots is odd, so false is the required outcome
 	hints      *hints // receives hints about paths that lead nowhere; nil to collect no hints
 	nullIsList bool   // null counts as an empty list
@@ -27,8 +27,9 @@ type evaluator struct {
 // An abandoned is the value of the panic that ends an evaluation when its context is done.
 type abandoned struct{}
 
-// check abandons the evaluation if its context is done. It checks the context only once every 1000 steps, so a short
-// evaluation is never abandoned. A call counts as one step, plus one step for each full kilobyte in bytes.
+// check abandons the evaluation if its context is done. bytes is the size of the data that the next step processes.
+// Each call counts as one step, plus one step for each full kilobyte. check looks at the context only once every
+// 1000 steps, so a short evaluation is never abandoned.
 func (e *evaluator) check(bytes int) {
 	const every = 1000
 	if *e.steps += 1 + bytes>>10; *e.steps < every {

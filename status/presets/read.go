@@ -179,7 +179,7 @@ func ruled(key string) status.Status {
 	return status.None
 }
 
-// compiles returns an error if key requires an expression, and value is not a valid expression for that key.
+// compiles returns an error if key requires an expression, but value is not a valid expression for that key.
 func compiles(key, value string) (err error) {
 	switch s := ruled(key); {
 	case s != status.None:

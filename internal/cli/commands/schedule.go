@@ -272,9 +272,9 @@ func Tune() *argv.Command {
 // overshoot is the time from the end of the operation to the attempt that notices the end.
 type tuning struct {
 	overshoot float64       // the wait as a share of the elapsed time; 0 if wait is set
-	wait, at  time.Duration // the wait when the time at has passed; 0 if overshoot is set
+	wait, at  time.Duration // wait is the required wait when the time at has passed; both are 0 if overshoot is set
 	base      time.Duration
-	until     time.Duration // count the attempts until this time; 0 means the default
+	until     time.Duration // the time until which attempts are counted; 0 means the default
 }
 
 // factor returns the growth factor that meets the user's requirement.

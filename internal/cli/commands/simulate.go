@@ -38,8 +38,7 @@ type simulation struct {
 
 const allAlgorithms = "all"
 
-// algorithmNames returns "all" and the names of all algorithms. ModelOCC supports every algorithm, so it supplies
-// the names.
+// algorithmNames returns "all", followed by the names of all algorithms, which are the algorithms of ModelOCC.
 func algorithmNames() []string {
 	list := []string{allAlgorithms}
 	for _, a := range simulate.ModelOCC.Algorithms(0, 0) {

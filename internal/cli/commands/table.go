@@ -64,10 +64,10 @@ func (t table) rows() (rows []row) {
 
 // A sampler simulates the waits of many runs at the same time, to compute the mean of each wait.
 //
-// In each step, the runs use random numbers that are spread evenly between 0 and 1. They are also spread evenly
-// over the runs, when the runs are sorted by their previous waits. To achieve this, run i in sorted order uses the
-// second coordinate of point i of a Fibonacci lattice. Therefore the mean is exact for a wait that is a linear
-// function of the random number. For any other wait, the mean is close to the true mean.
+// In each step, the random numbers of the runs are spread evenly between 0 and 1. They are also spread evenly over
+// the runs in the order of their previous waits: in this order, run i uses the second coordinate of point i of a
+// Fibonacci lattice. Therefore the mean is exact for a wait that is a linear function of the random number. For any
+// other wait, the mean is close to the true mean.
 type sampler struct {
 	schedule  backoff.Schedule
 	single    *rand.Rand // the source of random numbers for a single run; nil for many runs

@@ -41,8 +41,9 @@ func (p Env) Getenv(name string) string {
 	return value
 }
 
-// Size limits for input in bytes, because a file such as a device may never end. MaxInput limits a request body, a
-// response or the stdin of a command. maxLines limits a file of headers, passwords or presets.
+// Limits for the size of input, in bytes. They are necessary because reading a file such as a device may never end.
+// MaxInput limits a request body, a response or the stdin of a command. maxLines limits a file of headers, passwords
+// or presets.
 const (
 	MaxInput = 256 << 20
 	maxLines = 1 << 20

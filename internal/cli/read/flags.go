@@ -177,8 +177,8 @@ func WithManual(flags argv.Flags) argv.Flags {
 // OfferedPresets returns the completion candidates for the value of --preset.
 func OfferedPresets() []string { return candidates(presets.All(), presets.Waiters()) }
 
-// candidates returns the names and aliases of the presets, each followed by a tab and the API that the preset is
-// for.
+// candidates returns the names and aliases of the presets, each followed by a tab and the description of the
+// preset's API.
 func candidates(of ...[]presets.Preset) (list []string) {
 	for _, p := range slices.Concat(of...) {
 		for _, name := range append([]string{p.Name}, p.Aliases...) {

@@ -17,8 +17,8 @@ import (
 // sends Ctrl-C, and the closing of the console window, to the program as well. The program does not belong to the
 // job objects that end poll's commands, so it keeps running if poll is killed.
 func become(path string, args []string) (ExitCode, error) {
-	// cmd.exe cannot find a batch file by a relative path if cmd.exe itself starts in another directory. It does
-	// so if the working directory is on a network share.
+	// cmd.exe starts in another directory if the working directory is on a network share. It then cannot find a batch
+	// file by a relative path.
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}

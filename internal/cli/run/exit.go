@@ -115,10 +115,10 @@ func Await(ctx context.Context, f func() error) error {
 	}
 }
 
-// Deliver calls write, which writes a result, and returns its error. If a signal arrives during the call, write
-// may continue for messageTime: a reader that has the complete result may itself end poll, and the wait still
-// counts as a success. If a signal arrived before the call, Deliver sets no time limit. The [Guard] then ends the
-// process if write blocks.
+// Deliver calls write, which writes a result, and returns its error. If a signal arrives during the call, write may
+// continue for messageTime. The signal may come from a reader that already has the complete result, and then the
+// wait counts as a success. If a signal arrived before the call, Deliver sets no time limit, and the [Guard] ends
+// the process if write blocks.
 func (p Host) Deliver(ctx context.Context, write func() error) error {
 	if p.Guard != nil {
 		p.Guard.writing.Store(true)

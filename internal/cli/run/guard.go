@@ -25,8 +25,8 @@ func Exit(ctx context.Context, code ExitCode) {
 }
 
 const (
-	// margin is the time for an orderly end in addition to the grace period, the time between TERM and KILL for a
-	// command. It covers reaping the killed command and printing the last message.
+	// margin is the time for an orderly end in addition to the grace period, which is the time between TERM and KILL
+	// for a command. In this time, poll reaps the killed command and prints the last message.
 	margin = 2 * time.Second
 	// secondMargin is the time for an orderly end after a second signal.
 	secondMargin = time.Second

@@ -110,8 +110,8 @@ func (w *wait) events(ctx context.Context, targets []*read.Target) iter.Seq[poll
 	})
 }
 
-// finalize returns the outcome o after evaluating what poll prints to stdout. If an expression of --print fails,
-// the outcome is no longer SUCCESS.
+// finalize evaluates what poll prints to stdout for the outcome o, and returns the final outcome. If an expression
+// of --print fails, the final outcome is not SUCCESS.
 func (w *wait) finalize(o poll.Outcome) poll.Outcome {
 	result := w.output.Evaluate(o)
 	result.Outcome.Value = result

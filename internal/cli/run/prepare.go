@@ -276,8 +276,8 @@ func (w *wait) open(targets []*read.Target) (err error) {
 // watchEvery is the interval for checking whether a process given with --pid has ended.
 const watchEvery = 100 * time.Millisecond
 
-// watchProcesses returns a context that is canceled as soon as any process given with --pid has ended. The cause
-// is then a permanent error, so that the wait fails. The caller must call stop to stop watching the processes.
+// watchProcesses returns a context that is canceled as soon as any process given with --pid has ended. The cause is
+// then a permanent error, which makes the wait fail. The caller must call stop to end the watching.
 func watchProcesses(ctx context.Context, s *read.Run) (watching context.Context, stop context.CancelCauseFunc, err error) {
 	watching, stop = context.WithCancelCause(ctx)
 	for _, pid := range s.Pid {

@@ -32,8 +32,9 @@ type Streams struct {
 	Unicode bool // whether the terminal shows UTF-8, according to the locale
 	NoColor bool // whether the environment variable NO_COLOR is set
 
-	// Width and OutWidth return the current width of the terminals of Err and Out in columns. Height returns the
-	// height of Err's terminal in rows. They return 0 if the stream is not a terminal, or if the size is unknown.
+	// Width and OutWidth return the current width, in columns, of the terminals of Err and Out. Height returns the
+	// height, in rows, of Err's terminal. All three return 0 if the stream is not a terminal, or if the size is
+	// unknown.
 	Width, OutWidth, Height func() int
 	// Foreground reports whether the process may currently draw on Err's terminal. It returns false while the
 	// process is a background job of a shell.
