@@ -221,7 +221,7 @@ func (w *wait) follow(r *Report, limits *limits) {
 	case isSent, isForeign:
 		w.setProbe(failingProbe{w.planned.Name, errNotWrapped})
 		r.Failure = &status.Failure{Kind: status.FailureMayHaveStarted, Reason: errNotWrapped.Error(), Err: errNotWrapped}
-	case w.planned.isHTTP && o.Good():
+	case w.planned.isHTTP && o.Good() && !meaning.HTTPOf(&o).Due: // an accepted redirect that was not followed is Due
 		r.Observation = status.Observation{Failure: &status.Failure{Reason: "the probe returned a response without sending its start request"}}
 	}
 }
