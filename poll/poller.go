@@ -119,7 +119,7 @@ func (p *Poller) validate() error {
 	case min(success.Times, failure.Times) < 0, min(success.For, failure.For) < 0:
 		return errors.New("a threshold is negative")
 	case e == nil:
-	case e.Each == nil:
+	case e.Each == nil, e.Each.String() == "":
 		return errors.New("the elements have no Each")
 	case slices.Contains(e.Keys, nil):
 		return errors.New("one of the Keys of the elements is nil")

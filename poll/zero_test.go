@@ -84,6 +84,7 @@ func TestSenseless(t *testing.T) {
 		"= is not an operator":   {poller: poll.Poller{Rules: status.MustUntil(".a").ErrorIf(".b", ".a = 1")}},
 		`"success" is not the`:   {poller: poll.Poller{Rules: noStatus}},
 		"a Percent of a list":    {group: poll.Group{Percent: 100}, poller: poll.Poller{Elements: &poll.Elements{Each: must(expr.CompileEach("."))}}},
+		"no Each":                {poller: poll.Poller{Elements: &poll.Elements{Each: new(expr.Each), Expect: -1}}},
 		"an empty Known":         {poller: poll.Poller{Elements: &poll.Elements{Each: must(expr.CompileEach(".")), Known: []string{}}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -114,6 +115,9 @@ func TestSenseless(t *testing.T) {
 	}
 	if why := new(expr.Expr).Eval(nil).Explain(); len(why.Lines) != 1 {
 		t.Errorf("the explanation of no expression is %q", why.Lines)
+	}
+	if _, _, problem := new(expr.Each).Elements(expr.NewDoc([]byte("[]"))); problem == "" {
+		t.Error("the zero Each finds an empty list")
 	}
 	if _, err := status.Until(); err == nil {
 		t.Error("Until accepts no condition: any response would be SUCCESS")

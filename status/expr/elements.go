@@ -217,7 +217,7 @@ func (x *Each) Elements(doc *Doc) (elements []*Doc, ofObject bool, problem strin
 		}
 		problem = cmp.Or(problem, why)
 	}
-	return nil, false, problem
+	return nil, false, cmp.Or(problem, "there is no path to a list") // the zero Each has no paths
 }
 
 // elements implements Elements for the single alternative q.
