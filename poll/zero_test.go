@@ -110,6 +110,9 @@ func TestSenseless(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
+	if f := (poll.Command{Args: []string{"true"}, MaxBody: -1}).Check(t.Context(), poll.Attempt{}).Failure; f == nil || f.Kind != status.FailureHopeless {
+		t.Errorf("a command with a negative MaxBody: %v", f)
+	}
 	if outcomes, err := new(poll.Group).Run(t.Context(), nil); err == nil || outcomes != nil {
 		t.Errorf("a group without targets: error %v, outcomes %v", err, outcomes)
 	}

@@ -52,7 +52,7 @@ func NewSession(c Command) *Session {
 		c.Grace = defaultGrace
 	}
 	c.Grace = max(c.Grace, 0)
-	c.MaxBody = cmp.Or(c.MaxBody, defaultMaxBody) // a negative MaxBody is kept: Check reports it
+	c.MaxBody = cmp.Or(c.MaxBody, defaultMaxBody) // a negative MaxBody is kept: Check and Run report it
 	// Environ adds the variables that the system needs, such as PWD and SYSTEMROOT.
 	environ := (&exec.Cmd{Dir: c.Dir, Env: c.Env}).Environ()
 	return &Session{Command: c, environ: environ}
@@ -128,6 +128,9 @@ func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 // times, os/exec passes on the last value. If the program cannot be found or started, start returns a failure. In the
 // second and later attempts that failure is transient, because the program may be replaced while poll waits.
 func (s *Session) start(n int, variables []string) (c *child, failure *status.Failure) {
+	if s.MaxBody < 0 {
+		return nil, &status.Failure{Kind: status.FailureHopeless, Reason: errMaxBody.Error(), Err: errMaxBody}
+	}
 	path, failure := s.find()
 	if failure == nil {
 		cmd, err := prepare(path, s.Args, !s.Foreground)

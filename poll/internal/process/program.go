@@ -16,11 +16,13 @@ import (
 
 const noDir = "the working directory does not exist"
 
+var errMaxBody = errors.New("the limit of the body is negative")
+
 // Check implements the Check method of poll.Command. It returns an error if MaxBody is negative. It also
 // returns an error if the program is missing, is not executable, or cannot receive its arguments.
 func (c Command) Check() error {
 	if c.MaxBody < 0 {
-		return errors.New("the limit of the body is negative")
+		return errMaxBody
 	}
 	path, failure := c.find()
 	if failure != nil {
