@@ -54,8 +54,8 @@ type Step struct {
 	Longest time.Duration
 }
 
-// slowed returns the constant wait, doubled for each of s.Refusals. The result does not exceed s.Longest or, without
-// a Cap, the result of slowest, but is never shorter than wait.
+// slowed returns wait, a constant wait, after doubling it for each of s.Refusals. The result does not exceed
+// s.Longest or, without a Cap, the result of slowest, but is never shorter than wait.
 func (s Step) slowed(wait time.Duration) time.Duration {
 	doubled := words.Nanoseconds(math.Ldexp(float64(wait), s.Refusals))
 	return max(wait, min(doubled, cmp.Or(s.Longest, slowest(wait))))

@@ -22,8 +22,8 @@ type Protocol interface {
 // the observation SUCCESS.
 type Meaning struct {
 	// Default returns the verdict that applies if no rule matches. A Status of None means that the response alone
-	// decides nothing. isNamed is true if the user describes the responses of running operations: one of the
-	// user's rules for NOT_READY reads the document.
+	// decides nothing. isNamed is true if one of the user's rules for NOT_READY reads the document, and so describes
+	// the responses of running operations.
 	Default func(isNamed bool) Verdict
 	// Certain is true if a SUCCESS from Default stands although a rule for NOT_READY is doubtful. If Certain is
 	// false, a doubtful rule changes such a SUCCESS to NOT_READY. A rule is doubtful if its result is unknown, or if

@@ -197,7 +197,7 @@ func (e *events) next() int {
 	return int(e.nodes[1] & (1<<e.idBits - 1))
 }
 
-// move sets the time of the client's event to at. If the client already has an event, move replaces it.
+// move gives the client's event the time at. If the client already has an event, move replaces it.
 func (e *events) move(client int, at float64) {
 	e.set(client, math.Float64bits(at)>>e.idBits<<e.idBits|uint64(client))
 }

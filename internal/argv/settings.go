@@ -110,7 +110,7 @@ func (l Settings) Without(name string) Settings {
 	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return s.Flag.Name == name })
 }
 
-// Apply stores the values, in the order of the settings, in the struct to which the pointer to points.
+// Apply stores the values, in the order of the settings, in a struct. The parameter to is a pointer to this struct.
 func (l Settings) Apply(to any) {
 	for _, s := range l {
 		if s.apply != nil {

@@ -73,9 +73,8 @@ func write(path string, flags int, mode fs.FileMode, text []byte) error {
 	return cmp.Or(err, f.Close())
 }
 
-// rename moves the file at the path from to the path in the parameter to. It replaces an existing file. On Windows,
-// os.Rename fails while another process, such as a virus scanner, has either file open, so rename retries for about
-// a second.
+// rename renames a file by os.Rename(from, to), which replaces an existing file. On Windows, os.Rename fails while
+// another process, such as a virus scanner, has either file open, so rename retries for about a second.
 func rename(from, to string) error {
 	const longestPause = 512 * time.Millisecond
 	for pause := time.Millisecond; ; pause *= 2 {

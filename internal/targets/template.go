@@ -69,9 +69,9 @@ func (t *Template) Fields() []string {
 	return t.url.Fields()
 }
 
-// Batch prepares t for entries that are keys. After the call, up to most entries can fill the template at the same
-// time. Batch returns a usage error if t contains a field such as {.id}, because a key has no fields. If most is
-// greater than 1, it also returns a usage error if {} is part of the host or the port.
+// Batch prepares t for entries that are keys. After the call, several entries can fill the template at the same
+// time. most is their maximum number. Batch returns a usage error if t contains a field such as {.id}, because a key
+// has no fields. If most is greater than 1, it also returns a usage error if {} is part of the host or the port.
 func (t *Template) Batch(most int) error {
 	t.lists = most > 1
 	for _, h := range t.url.holes {

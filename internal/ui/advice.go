@@ -65,7 +65,7 @@ func instead(o *poll.Outcome) string {
 	switch isLater := slices.Contains([]int{http.StatusNotFound, http.StatusConflict, http.StatusLocked}, code); {
 	case obs.Start && isLater: // the resource may not exist yet, or may still be locked
 		end := "done: --follow none " + again
-		if !o.Verdict.ReachedSuccessRule { // so far, no condition would turn an accepted request into SUCCESS
+		if !o.Verdict.ReachedSuccessRule { // no rule for SUCCESS was evaluated, so the flags must include a condition
 			end = "accepted: --follow none " + again + " --until '$status<300'"
 		}
 		return "a start request is sent once; if repeating it does no harm, this sends it until it is " + end

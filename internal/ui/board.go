@@ -160,8 +160,8 @@ func (b bucket) reason() string {
 	return b[0].reason
 }
 
-// commonest returns up to most buckets of targets that have not ended, largest first. It ignores targets without a
-// reason.
+// commonest returns the largest buckets of targets that have not ended, in descending order. most is the maximum
+// number of buckets. commonest ignores targets without a reason.
 func (b *board) commonest(most int) []bucket {
 	all := buckets(b.rows, func(r *boardRow) bool { return !r.over() && r.reason != "" })
 	return all[:min(len(all), most)]

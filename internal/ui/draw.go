@@ -176,8 +176,8 @@ func (v *view) numbers(row *boardRow, now time.Time, bars int) string {
 }
 
 // wordsOn returns the text at the end of a row: values of the progress, the reason, and why the row is delayed. The
-// reason of one of several targets is always brief. Any other reason is shortened only if it needs more than room
-// columns. If no row has a progress bar (bars is 0), the text includes the progress.
+// reason of one of several targets is always brief. Any other reason is shortened only if it is wider than room, a
+// number of columns. If no row has a progress bar (bars is 0), the text includes the progress.
 func (v *view) wordsOn(row *boardRow, bars, room int) string {
 	text, progress := fitted(row.reason, room), row.progress.others
 	if row.n > 0 {
@@ -211,7 +211,7 @@ func (v *view) outlookOn(row *boardRow, now time.Time) string {
 	return clauses(row.next(now), heldWords(row.held), v.forecast(row, now))
 }
 
-// fitted returns reason unchanged, or its brief form if reason needs more than room columns.
+// fitted returns reason unchanged, or its brief form if reason is wider than room, a number of columns.
 func fitted(reason string, room int) string {
 	if term.Width(reason) <= room {
 		return reason

@@ -116,10 +116,10 @@ func (s *shown) add(x *expr.Expr, v expr.Value) {
 	s.others = joined(", ", s.others, text)
 }
 
-// readProgress interprets text, the value of the expression name, as a progress. text may be a percentage such as
-// 62%, or a ratio such as 3/10. A number is a progress only if name suggests it. A number up to 1 with a decimal
-// point, such as 0.25 or 1.0, is a share, unless name contains "percent". For any other value, readProgress returns
-// the label "".
+// readProgress interprets text, the value of an expression, as a progress. name is the source of the expression in
+// lower case. text may be a percentage such as 62%, or a ratio such as 3/10. A number is a progress only if name
+// suggests it. A number up to 1 with a decimal point, such as 0.25 or 1.0, is a share, unless name contains
+// "percent". For any other value, readProgress returns the label "".
 func readProgress(text, name string, isNumber bool) (share float64, label string) {
 	done, total, isRatio := strings.Cut(text, "/")
 	number, sign := strings.CutSuffix(done, "%")

@@ -188,7 +188,7 @@ func (d *Doc) readLines() {
 	}
 }
 
-// syntaxProblem returns a description of the error at the byte offset at, where the text stops being JSON.
+// syntaxProblem returns a description of the error at d.text[at], where the text stops being JSON.
 func (d *Doc) syntaxProblem(at int) string {
 	before := d.text[:at]
 	line := strings.Count(before, "\n") + 1

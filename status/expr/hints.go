@@ -19,7 +19,7 @@ var hintText string
 
 // A row of hints.txt contains a message and a hint for the strings that match a pattern.
 type row struct {
-	part          string                // a substring of every string that matches; "" for none
+	part          string                // a substring of every string that the pattern matches; "" for none
 	pattern       func() *regexp.Regexp // compiled when it is first used
 	message, hint string
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// node returns a node that starts at offset from and ends with the last token.
+// node returns a node with the given operation and kids. The node starts at offset from, and ends with the last
+// token.
 func (p *parser) node(op op, from int, kids ...*node) *node {
 	return &node{op: op, from: from, to: max(from, p.end), kids: kids}
 }
@@ -194,7 +195,7 @@ func (p *parser) leaf(n *node) *node {
 	return n
 }
 
-// literal returns a node for the constant v, which starts at offset from and ends at the current position.
+// literal returns a node for the constant v. The node starts at offset from, and ends at the current position.
 func (p *parser) literal(from int, v value) *node {
 	return p.leaf(&node{op: opLiteral, from: from, literal: v})
 }

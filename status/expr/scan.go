@@ -54,7 +54,7 @@ func (p *parser) start() {
 }
 
 // check finds the first row of hints.txt whose name is about and whose pattern matches text. If the row has a
-// message, check stops the parser with this message and the row's hint. The error is reported at offset at.
+// message, check stops the parser with this message and the row's hint. at is the offset of the mistake.
 func (p *parser) check(about, text string, at int) {
 	message, hint, _ := findRow(about, text)
 	if message == "" {
@@ -260,9 +260,9 @@ var (
 	environName = words.Pattern(`^\.[\pL\pNd_]*`)  // the name of an environment variable
 )
 
-// lookUp returns the value of the environment variable called name, which appears at offset at of the source. It
-// rejects a variable that is not set, or whose value is blank, because every string starts with and contains the
-// empty string.
+// lookUp returns the value of the environment variable called name. at is the offset of the variable in the source.
+// lookUp rejects a variable that is not set, or whose value is blank, because every string starts with and contains
+// the empty string.
 func (p *parser) lookUp(name string, at int) string {
 	p.rejectIf(p.environ == nil, "environ", name+" cannot stand here", at)
 	text, isSet := p.environ(name)

@@ -40,7 +40,7 @@ type node struct {
 	program *program       // opJQ: the compiled program
 }
 
-// dotNode returns a node at offset at for a dot that is not in the source, followed by steps.
+// dotNode returns a node for a dot that is not in the source, followed by steps. at is the offset of the node.
 func dotNode(at int, steps ...step) *node {
 	return &node{op: opPath, from: at, to: at, path: &path{from: at, to: at, steps: steps}}
 }
@@ -125,8 +125,8 @@ func (p *parser) checkComparison(n *node, at int) {
 	}
 }
 
-// compile compiles the regular expression in pattern, which is at offset at of the source. It rejects a malformed
-// expression, and an expression that always matches because it is empty or has an empty branch.
+// compile compiles the regular expression in pattern. at is the offset of pattern in the source. compile rejects a
+// malformed expression, and an expression that always matches because it is empty or has an empty branch.
 func (p *parser) compile(pattern value, at int) *regexp.Regexp {
 	re, err := regexp.Compile(pattern.str)
 	switch {

@@ -124,7 +124,7 @@ func (s scale) ticks() (list []tick) {
 	return list
 }
 
-// roundStep returns the smallest number that is at least least, and is 1, 2 or 5 times a power of ten.
+// roundStep returns the smallest number that is not below least and is 1, 2 or 5 times a power of ten.
 func roundStep(least float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(least)))
 	for _, digit := range []float64{1, 2, 5} {

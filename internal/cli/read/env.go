@@ -49,8 +49,8 @@ const (
 	maxLines = 1 << 20
 )
 
-// ReadFile reads the file called name, or stdin if name is "-". If the content is longer than most bytes, ReadFile
-// returns a usage error. most must be a multiple of 1 MiB, because the message gives the limit in MiB.
+// ReadFile reads the file called name, or stdin if name is "-". most is the maximum length of the content in bytes.
+// Longer content is a usage error. most must be a multiple of 1 MiB, because the message gives the limit in MiB.
 func (p Env) ReadFile(name string, most int64) ([]byte, error) {
 	r := p.Streams.In
 	if name != "-" {

@@ -34,7 +34,7 @@ type wait struct {
 	targets []*read.Target
 
 	group  *poll.Group             // nil for a single target
-	learns map[int]*learn.Recorder // as in [read.Reader]
+	learns map[int]*learn.Recorder // the field Learns of [read.Reader]
 	log    *resume.Log             // nil without --joblog and --slice
 	share  *fleet.Fleet            // nil without --share
 	advice string                  // a hint on a program that cannot run, or ""

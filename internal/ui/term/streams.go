@@ -83,8 +83,8 @@ func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 		CloseOut:   func() error { return nil }}, out, err
 }
 
-// size returns the width of the terminal fd in columns if which is 0, and the height in rows if which is 1. It
-// returns 0 if fd is not a terminal.
+// size returns the width in columns of the terminal fd if the parameter which is 0, and the height in rows if it is
+// 1. It returns 0 if fd is not a terminal.
 func size(fd, which int) int {
 	width, height, _ := term.GetSize(fd) // after an error, width and height are 0
 	return []int{width, height}[which]
