@@ -115,7 +115,7 @@ func times(unit time.Duration, factors ...int64) []time.Duration {
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
 // Each refusal doubles a constant wait up to its bound, and leaves a growing one alone.
-func TestRefusals(t *testing.T) {
+func TestThrottledWaits(t *testing.T) {
 	for name, tt := range map[string]struct {
 		schedule Schedule
 		want     []time.Duration

@@ -73,8 +73,8 @@ func TestOnlyATimeoutIsDeadlineExceeded(t *testing.T) {
 	}
 }
 
-// The time that is reserved for the last attempt depends on whole responses: a refusal and a failed connection take less time.
-func TestARefusalIsNoMeasure(t *testing.T) {
+// The time that is reserved for the last attempt depends on whole responses: a rejected request and a failed connection take less time.
+func TestReserve_ignoresFailedAttempts(t *testing.T) {
 	for name, quick := range map[string]error{
 		"a refusal":           poll.Throttled(errors.New("busy"), time.Second),
 		"a failed connection": errors.New("connection refused"),
@@ -171,9 +171,9 @@ func TestAStepThatWaitsForALimiter(t *testing.T) {
 	})
 }
 
-// TestTheEndComesWhileAnAnswerIsJudged gets a complete answer at the very end: it
-// decides if that takes no time, and else the run is over.
-func TestTheEndComesWhileAnAnswerIsJudged(t *testing.T) {
+// A complete response comes just before the deadline. The response decides if its evaluation takes no time.
+// Otherwise, the run is over.
+func TestDeadline_duringTheEvaluation(t *testing.T) {
 	rules := conditions(t, `!any(.[]; . == "failed")`, `.# > 0`)
 	gone := errors.New("gone")
 	for _, test := range []struct {

@@ -366,7 +366,7 @@ func TestGroupWaitsForNoConsumer(t *testing.T) {
 
 // A Poller with missing or invalid parts fails before its first attempt, and the error names the list that
 // failed.
-func TestGroupRefusesWhatHasNoExpression(t *testing.T) {
+func TestGroup_rejectsPollersWithoutAnExpression(t *testing.T) {
 	done := after("a", 0)
 	list := poll.Poller{Target: "jobs", Probe: done.Probe, Elements: &poll.Elements{}}
 	ruled := poll.Poller{Probe: done.Probe, Rules: status.Rules{Own: []status.Rule{{Status: status.Success}}}}

@@ -111,8 +111,8 @@ func TestHTTP_Credentials(t *testing.T) {
 	}
 }
 
-// A page that is always refused ends the attempt.
-func TestPageIsAlwaysRefused(t *testing.T) {
+// A page that the server always rejects ends the attempt.
+func TestPages_pageThatIsAlwaysRejected(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		asked := 0
 		transport := roundTrip(func(r *http.Request) *http.Response {
@@ -131,8 +131,9 @@ func TestPageIsAlwaysRefused(t *testing.T) {
 	})
 }
 
-// An attempt waits for a page that is refused, also behind a redirect to another host: it would else never come further.
-func TestPageIsRefusedBehindARedirect(t *testing.T) {
+// An attempt waits for a page that the server rejects, also after a redirect to another host. Otherwise the
+// attempt would never get past the page.
+func TestPages_rejectedPageAfterARedirect(t *testing.T) {
 	for name, next := range map[string]string{"pages there": "/2", "pages here": "http://a/2"} {
 		synctest.Test(t, func(t *testing.T) {
 			asked := map[string]int{}

@@ -104,9 +104,8 @@ func response(code int, body io.Reader) *http.Response {
 	return &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(body), ContentLength: -1}
 }
 
-// TestErrorsSayNoSecrets gives errors of all sorts that hold every secret of
-// the request.
-func TestErrorsSayNoSecrets(t *testing.T) {
+// The test returns errors of all kinds that contain each secret of the request.
+func TestHTTP_errorsContainNoSecrets(t *testing.T) {
 	const secretURL = "https://login-s3cret:pass-s3cret@api.example.com/path?key=query-s3cret#fragment-s3cret"
 	dirty := fmt.Errorf("Get %q: header-s3cret, basic-s3cret, query-s3cret of fragment-s3cret", secretURL)
 	opaque := errors.New("login-s3cret and pass-s3cret, proxy http://u:proxy-s3cret@proxy/?x")

@@ -213,8 +213,8 @@ func InTurn(p Probe) func(context.Context, Attempt) Report {
 	}
 }
 
-// TestRefusedByProxy uses a proxy that does not connect. The reason must not contain text of the proxy.
-func TestRefusedByProxy(t *testing.T) {
+// The test uses a proxy that does not connect. The reason must not contain text of the proxy.
+func TestHTTP_rejectedByTheProxy(t *testing.T) {
 	for _, test := range []struct {
 		answer string
 		want   string

@@ -134,7 +134,7 @@ func endings(lines []string) string {
 
 // A rule that reads more than the element is evaluated at each attempt, but an event is emitted only for a
 // change.
-func TestListTells(t *testing.T) {
+func TestList_emitsChangesOnly(t *testing.T) {
 	for _, test := range []struct {
 		lists     []string
 		condition string
@@ -419,7 +419,7 @@ func TestElementsHaveToHold(t *testing.T) {
 }
 
 // Elements that are done at different times restart the schedule once, and not once for each element.
-func TestListIsNotAskedAnewForEachElement(t *testing.T) {
+func TestList_restartsTheScheduleOnceForManyElements(t *testing.T) {
 	looks := func(change func(p *poll.Poller)) (n int) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()

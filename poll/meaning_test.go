@@ -235,7 +235,7 @@ func TestAnOriginStaysClosedForAllTargets(t *testing.T) {
 }
 
 // A refusal closes the origin even if a rule makes an ERROR of the response.
-func TestAnOriginStaysClosedAfterARefusal(t *testing.T) {
+func TestGroup_originStaysClosedAfterHTTP429(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var requests []string
 		began := time.Now()

@@ -118,7 +118,7 @@ func TestPacer_holds(t *testing.T) {
 
 // After few requests, a refusal halves the rate, and the rate doubles every second up to its former value. So 60
 // targets, the first of which is refused, are seen within 12 s.
-func TestPacer_earlyRefusal(t *testing.T) {
+func TestPacer_earlyHTTP429(t *testing.T) {
 	for _, pacer := range []*Pacer{{PerSecond: 50}, {PerSecond: 60, Known: true}, {PerSecond: 200}} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &ledger{limiter: pacer, begun: time.Now()}

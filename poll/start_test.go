@@ -24,7 +24,7 @@ import (
 // unsent is a request that never left.
 var unsent = status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: status.FailureTransient, Reason: "refused"}}
 
-func TestAStartThatWasRefused(t *testing.T) {
+func TestStart_rejectedByTheServer(t *testing.T) {
 	for name, test := range map[string]struct {
 		poller   poll.Poller
 		refusals map[int]status.Observation
@@ -69,7 +69,7 @@ func TestAStartThatWasRefused(t *testing.T) {
 }
 
 // The schedule gets the age of the operation, and only its own last wait.
-func TestTheScheduleCountsFromTheStartsAnswer(t *testing.T) {
+func TestStart_scheduleCountsFromTheResponse(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var have []backoff.Step
 		var ages []string
@@ -124,7 +124,7 @@ func answering(answers map[string]func(r *http.Request) (code int, header, value
 }
 
 // A start request with a 303 as response counts as sent, even if the request after the 303 was cut off.
-func TestTheLookBehindAStartIsCutOff(t *testing.T) {
+func TestStart_requestAfterA303IsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := poll.Poller{Timeout: time.Second, Probe: poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST", Transport: answering(map[string]func(*http.Request) (int, string, string, string){
 			"POST /jobs": func(*http.Request) (int, string, string, string) { return 303, "Location", "/jobs/1", "" },
@@ -163,8 +163,8 @@ func TestTheRequestForAResultIsRenewed(t *testing.T) {
 	})
 }
 
-// A function around a look makes no success of a result that is not there, nor of no answer.
-func TestNothingMadeAnewIsASuccess(t *testing.T) {
+// A function that wraps a probe makes no success of a missing result or a missing response.
+func TestWrap_makesNoSuccessOfAMissingResult(t *testing.T) {
 	anew := func(ctx context.Context, a poll.Attempt, next func(context.Context, poll.Attempt) status.Observation) status.Observation {
 		return poll.Observe(ctx, next(ctx, a).Body, nil)
 	}

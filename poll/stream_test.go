@@ -407,7 +407,7 @@ func TestStream_spread(t *testing.T) {
 }
 
 // A function can pass messages to Message. Its own observation then has no verdict, and the schedule restarts.
-func TestAttempt_Tell(t *testing.T) {
+func TestAttempt_Message(t *testing.T) {
 	t.Parallel()
 	states := [][]string{{"a", "b"}, {"c", "done", "d"}}
 	p := poll.Poller{Rules: conditions(t, isDone), Rand: rand.New(still{}), Timeout: time.Minute,
@@ -435,7 +435,7 @@ func TestAttempt_Tell(t *testing.T) {
 }
 
 // Messages after the deciding message are ignored.
-func TestAttempt_Tell_afterTheLast(t *testing.T) {
+func TestAttempt_Message_afterTheDecidingMessage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Rules: conditions(t, isDone), MaxAttempts: 1, Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
 			for _, state := range []string{"a", "done", "b"} {

@@ -231,7 +231,7 @@ func TestAnotherOutput(t *testing.T) {
 }
 
 // A result that Postgres rejects as JSON is stored as a string.
-func TestAResultThatIsRefused(t *testing.T) {
+func TestWait_storesAResultThatPostgresRejects(t *testing.T) {
 	s := jobs.Service{Answers: []string{"200"}}
 	p := s.Poller("GET")
 	p.Immediate = true

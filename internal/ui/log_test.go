@@ -178,7 +178,7 @@ func TestShared_row(t *testing.T) {
 
 // An urgent note stands below the opening line, whenever the note comes. Programs read the note
 // with the end.
-func TestSay(t *testing.T) {
+func TestNotes_ofEachFace(t *testing.T) {
 	words := "poll: waiting for " + jobURL + ", up to 10m\npoll: note: before\npoll: note: meanwhile \\x1b[31m\n"
 	events := recordings()["threshold"]
 	for face, want := range map[Face]string{Lines: words, Live: words, None: "", JSON: `"notes":["before","meanwhile \\x1b[31m"]`} {

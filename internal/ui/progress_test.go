@@ -56,7 +56,7 @@ func values(t *testing.T, sources ...string) (all []*expr.Expr) {
 	return all
 }
 
-func TestLook(t *testing.T) {
+func TestProgressOf(t *testing.T) {
 	bad := httpAnswer(503, `{"progress":5}`)
 	for name, test := range map[string]struct {
 		show []string

@@ -353,7 +353,7 @@ func (c compiledPreset) checkSample(t *testing.T, s presetSample, kind status.Ki
 }
 
 // No rule of a preset matches a response that does not come from the API.
-func TestPresetsSayNothingOfOtherAnswers(t *testing.T) {
+func TestPresets_matchNoForeignResponse(t *testing.T) {
 	for _, p := range All() {
 		compiled := compiledFor(p)
 		for _, body := range []string{`{}`, `[]`, `null`, `"done"`, `0`, `{"status":{}}`, `{"status":null}`, "", "<html>502 Bad Gateway</html>", "{} {}"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/pollcli/poll/status/presets"
 )
 
-func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
+func TestDocument_stateOfItsOperation(t *testing.T) {
 	const followed, azure, created = meaning.MonitorLocation, meaning.MonitorAzure, meaning.MonitorCreated
 	const stateless = "HTTP 200 OK without a state: a condition can describe the end"
 	for _, test := range []struct {
@@ -252,7 +252,7 @@ func TestURLsThatAStartNames(t *testing.T) {
 
 // After a response with a state, a response without a state does not end the operation: the response may come
 // from a proxy.
-func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
+func TestOperation_responseWithoutAStateAfterAState(t *testing.T) {
 	const reason = `HTTP 200 OK without a state, and before it .status is "running"`
 	for _, test := range []struct {
 		rule, body string
@@ -287,7 +287,7 @@ func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
 
 // With a rule for NOT_READY on the document, an unknown state of the document means SUCCESS, except in Azure's
 // status documents. Known states keep their meaning.
-func TestRulesAndWhatADocumentSays(t *testing.T) {
+func TestRules_andStatesOfADocument(t *testing.T) {
 	for _, test := range []struct {
 		rule    string
 		monitor meaning.Monitor
