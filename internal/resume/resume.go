@@ -77,7 +77,7 @@ func Open(o Options, targets []Target) (l *Log, err error) {
 	if l.file, err = openFile(path); err != nil {
 		return nil, argv.Usagef("%s: %w", o.Origin, err)
 	}
-	past := known{isEmpty: len(l.file.newest) == 0, isAbandoned: isAbandoned} // before a start is recorded
+	past := known{isEmpty: len(l.file.newest) == 0, isAbandoned: isAbandoned} // the facts before a start request is recorded
 	hasEnded, isStarted := true, false
 	for _, t := range targets {
 		l.restore(t)

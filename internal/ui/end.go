@@ -123,8 +123,8 @@ func (e end) line(p term.Palette) string {
 // Limits for the closing lines. If there are few targets, the closing lines name all of them.
 const (
 	closingReasons = 5
-	closingNames   = 10 // names for each reason
-	nameWidth      = 60 // columns for a name
+	closingNames   = 10 // the number of names for each reason
+	nameWidth      = 60 // the width of a name in columns
 )
 
 // The closingLines are the lines printed at the end of a wait.

@@ -26,7 +26,7 @@ type jsonEvent struct {
 	Name    string       `json:"name,omitempty"` // only with several targets
 	Target  *string      `json:"target,omitempty"`
 	Place   string       `json:"place,omitempty"`
-	Attempt *int         `json:"attempt,omitempty"` // the number of the attempt that is next, starts or has ended; at the end, of all attempts
+	Attempt *int         `json:"attempt,omitempty"` // the number of the attempt that is next, starts or has ended; at the end, the number of all attempts
 	Elapsed secondsJSON  `json:"elapsed_s"`
 	Wait    *secondsJSON `json:"wait_s,omitempty"`
 	HeldBy  string       `json:"held_by,omitempty"`  // "gate" or "rate": why a due attempt does not start
@@ -193,7 +193,7 @@ type summaryJSON struct {
 	Exit int `json:"exit"`
 	callAgain
 	outcomeJSON
-	Notes   []string     `json:"notes,omitempty"` // on runs that could not be recorded
+	Notes   []string     `json:"notes,omitempty"` // notes on runs that could not be recorded
 	Targets []targetJSON `json:"targets"`
 	Result  *targetJSON  `json:"result,omitempty"` // the target that succeeded, if one is enough
 }

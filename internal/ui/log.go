@@ -22,7 +22,7 @@ type logFace struct {
 	*view
 	con          *console
 	heartbeat    time.Duration // the current maximum time without a line; 0 means no limit
-	maxHeartbeat time.Duration // the maximum of heartbeat, which grows
+	maxHeartbeat time.Duration // the maximum to which heartbeat grows
 	lastWrite    time.Time     // when the last line was written
 	opened       bool
 	reported     map[string][]string // the messages that are reported only once, by kind

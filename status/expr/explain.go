@@ -81,9 +81,9 @@ func (x explainer) pipe(n *node) {
 	}
 }
 
-// verdict adds a line such as `.state is "pending"`. subject is the part before the word "is", and the parameter is
-// is the part after this word. t is the outcome of the condition. If another outcome was required, the line
-// continues with ", want" and wanted.
+// verdict adds a line such as `.state is "pending"`. The line consists of subject, the word "is", and the string in
+// the parameter is. t is the outcome of the condition. If another outcome was required, the line continues with ",
+// want" and wanted.
 func (x explainer) verdict(t Tri, subject, is, wanted string) {
 	if t == Unknown || (t == True) == x.negated {
 		is += ", want " + wanted

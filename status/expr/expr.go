@@ -70,7 +70,7 @@ import (
 type Expr struct {
 	src         string
 	root        *node
-	reads       []string // the names for Reads
+	reads       []string // the inputs that the expression reads, as names for Reads
 	isCondition bool     // compiled by Compile, so that the outcome is only true, false or unknown
 }
 

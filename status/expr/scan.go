@@ -43,7 +43,7 @@ type parser struct {
 	piped bool     // the parser is on the right side of a pipe, where functions need no arguments
 	inner bool     // "." is not the document here: on the right side of a pipe, and in the condition of any, all and count
 	list  bool     // the expression selects elements, so ".." alone is the list of all documents
-	reads []string // the names for Expr.Reads
+	reads []string // the inputs that the expression reads, as names for Expr.Reads
 }
 
 // start rejects a source that is empty or too long, and skips white space before the first token.

@@ -122,7 +122,7 @@ func (q *simulation) algorithms(isDescribed bool) (list []simulate.Algorithm) {
 	maxWait = cmp.Or(q.waits.MaxWait, maxWait)
 	if slices.Contains(q.algorithm, allAlgorithms) || q.algorithm == nil && !isDescribed {
 		list = q.Model.Algorithms(waits.Base, maxWait)
-	} else { // ModelQueue does not support "none", but simulate.Run reports that
+	} else { // simulate.Run reports that ModelQueue does not support "none"
 		list = slices.DeleteFunc(simulate.ModelOCC.Algorithms(waits.Base, maxWait), func(a simulate.Algorithm) bool {
 			return !slices.Contains(q.algorithm, a.Name)
 		})

@@ -39,7 +39,7 @@ type Reader struct {
 	List    *elementList   // the settings of --each; nil without --each
 	config  targets.Config // how the --targets file is read; the zero value without --targets
 	file    *targets.File  // nil without --targets
-	repeats int            // how many targets were given again
+	repeats int            // the number of repeated targets, which the Reader leaves out
 
 	shared     map[string]*Target         // targets without their URL or command, by kind and settings
 	transports map[string]*http.Transport // the shared transports, by connection settings

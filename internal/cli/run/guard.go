@@ -40,7 +40,7 @@ const (
 // of its own writes. It need not watch the command of an attempt, because stopping a command never blocks.
 type Guard struct {
 	ctx      context.Context            // canceled by the first signal
-	hurry    <-chan struct{}            // closed at the second signal
+	hurry    <-chan struct{}            // closed on the second signal
 	patience atomic.Int64               // the time.Duration that an orderly end may take
 	late     atomic.Pointer[time.Timer] // ends the process after the deadline; nil before the deadline
 	writing  atomic.Bool                // whether a result is being written
