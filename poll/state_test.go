@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -348,4 +349,26 @@ func TestElapsedOfAListThatGoesOn(t *testing.T) {
 			t.Errorf("%v: %+v", err, outcomes)
 		}
 	})
+}
+
+// A wait of any length that a probe requests survives a State: the next Step makes no attempt before the end of that
+// wait.
+func TestAVeryLongRequestedWait(t *testing.T) {
+	for _, wait := range []time.Duration{math.MaxInt64, math.MaxInt64 / 11 * 10, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			attempts := 0
+			p := poll.Poller{Probe: poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+				attempts++
+				return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), wait))
+			})}
+			var s poll.State
+			for range 5 {
+				s, _ = p.Step(t.Context(), s)
+				time.Sleep(time.Minute)
+			}
+			if attempts != 1 {
+				t.Errorf("%v: %d attempts", wait, attempts)
+			}
+		})
+	}
 }

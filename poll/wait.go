@@ -136,7 +136,7 @@ func (w *wait) resumeFrom(past State, now time.Time) {
 	}
 	longest := w.Previous
 	if w.RetryAfter != nil {
-		longest = max(longest, w.RetryAfter.Wait+w.RetryAfter.Wait/10)
+		longest = max(longest, words.Sum(w.RetryAfter.Wait, w.RetryAfter.Wait/10))
 	}
 	if latest := now.Add(words.Sum(w.p.InitialDelay, longest)); w.Due.After(latest) {
 		w.Due, w.Reserved = latest, false // the time has changed, so the limiter has to be consulted again

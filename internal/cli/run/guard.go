@@ -13,6 +13,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/read"
 	"github.com/pollcli/poll/internal/connect"
 	"github.com/pollcli/poll/internal/system"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // Exit ends the process with code. If a signal ended the wait, Exit ends the process by the same signal. A shell
@@ -52,9 +53,9 @@ func NewGuard(ctx context.Context, hurry <-chan struct{}, stderr io.Writer) *Gua
 	g := &Guard{ctx: ctx, hurry: hurry}
 	g.patience.Store(int64(read.DefaultGrace + margin))
 	g.end = func(cause error) {
-		words, cancel := context.WithTimeout(context.Background(), messageTime)
+		inTime, cancel := context.WithTimeout(context.Background(), messageTime)
 		defer cancel()
-		Await(words, func() error {
+		Await(inTime, func() error {
 			_, err := fmt.Fprintf(stderr, "poll: %v; unfinished attempts are given up\n", cause)
 			return err
 		})
@@ -69,7 +70,7 @@ func (g *Guard) setDeadline(timeout time.Duration, deadline time.Time, grace tim
 	if g == nil {
 		return
 	}
-	g.patience.Store(int64(grace + margin))
+	g.patience.Store(int64(words.Sum(grace, margin)))
 	if timeout > 0 {
 		time.AfterFunc(time.Until(deadline), func() { g.atDeadline(&timeoutError{timeout}) })
 	}
