@@ -65,7 +65,7 @@ const forgetAfter = 2 * time.Hour
 //
 // The zero value delays no request until an origin rejects one. All methods may be called concurrently.
 type Pacer struct {
-	// PerSecond is the maximum rate for each origin, in requests per second. If it is 0 or negative, there is
+	// PerSecond is the maximum rate for each origin, in requests per second. If it is 0, negative or NaN, there is
 	// no limit until a request is rejected.
 	PerSecond float64
 	// Known is true if the origins enforce exactly PerSecond, and false if PerSecond is a guess. With Known,

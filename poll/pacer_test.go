@@ -3,6 +3,7 @@ package poll
 import (
 	"fmt"
 
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -80,17 +81,20 @@ elsewhere 10s`, func(l *ledger) {
 	})
 }
 
+// Without a rate there is no limit until a request is rejected.
 func TestPacer_withoutLimit(t *testing.T) {
-	timeline(t, &Pacer{}, `
+	for _, rate := range []float64{0, -1, math.NaN()} {
+		timeline(t, &Pacer{PerSecond: rate}, `
 0s    100 sent
 0s    slot at 20ms
 1.991s 100 sent`, func(l *ledger) {
-		l.send(100)
-		l.limiter.Done("here", Feedback{Sent: l.sent}) // says nothing
-		l.refused(0)
-		l.next(time.Time{})
-		l.send(100)
-	})
+			l.send(100)
+			l.limiter.Done("here", Feedback{Sent: l.sent}) // says nothing
+			l.refused(0)
+			l.next(time.Time{})
+			l.send(100)
+		})
+	}
 }
 
 // A request keeps its slot until the rate is cut or the place closes.

@@ -51,7 +51,7 @@ const (
 type Options struct {
 	// PerSecond is the maximum request rate of all processes together, and Known is true if PerSecond is the
 	// exact limit of the origins, as in a [poll.Pacer]. If Known is false, the processes start with a quarter
-	// of PerSecond. If PerSecond is 0 or negative, there is no limit until a request is rejected.
+	// of PerSecond. If PerSecond is 0, negative or NaN, there is no limit until a request is rejected.
 	PerSecond float64
 	Known     bool
 	// Name identifies the limit: all processes with the same Name share one limit for all origins. "" means a

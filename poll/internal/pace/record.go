@@ -37,13 +37,13 @@ type Rules struct {
 	Farthest int64   // maximum distance of a time in a Record from the present, in microseconds
 }
 
-// NewRules returns the rules for an origin that allows perSecond requests per second. A perSecond of 0 or less
-// means that there is no limit. If known is true, 95% of perSecond is used from the start. If known is false,
+// NewRules returns the rules for an origin that allows perSecond requests per second. If perSecond is 0,
+// negative or NaN, there is no limit. If known is true, 95% of perSecond is used from the start. If known is false,
 // perSecond is an upper estimate, and the rate starts at share*perSecond. The parameter farthest becomes the
 // field Farthest.
 func NewRules(perSecond float64, known bool, share float64, farthest int64) Rules {
 	switch {
-	case perSecond <= 0 || perSecond >= most:
+	case !(perSecond > 0 && perSecond < most): // written so that NaN means no limit, too
 		perSecond, share = most, 1
 	case known:
 		perSecond, share = knownShare*perSecond, 1
