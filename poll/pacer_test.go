@@ -2,7 +2,6 @@ package poll
 
 import (
 	"fmt"
-
 	"math"
 	"math/rand/v2"
 	"slices"

@@ -269,7 +269,7 @@ func ParseRate(s string) (float64, error) {
 	if !ok || n < 0 || !isNumber || units <= 0 || unit == 0 {
 		return 0, Usagef("%q is not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s", s)
 	}
-	return n / (units * unit), nil
+	return max(n/(units*unit), math.SmallestNonzeroFloat64), nil // a rate too low for a float64 is not 0, which means unlimited
 }
 
 // A Share is a number of things, or a percentage of all things. The zero value stands for no number.

@@ -2,6 +2,7 @@ package argv
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +51,7 @@ func TestNumbers(t *testing.T) {
 		"1.5GiB": int64(3 << 29), "2 GB": int64(2e9), "9999999999GiB": "9999999999GiB is too large",
 	}, "not a size, e.g. 64MiB", "-1", "MiB"))
 	values(t, ParseRate, like(map[string]any{
-		"50/s": 50.0, "90/m": 1.5, "1/h": 1.0 / 3600, "5/10s": 0.5, "0": 0.0,
+		"50/s": 50.0, "90/m": 1.5, "1/h": 1.0 / 3600, "5/10s": 0.5, "0": 0.0, "1/1" + strings.Repeat("0", 308) + "d": math.SmallestNonzeroFloat64,
 		"10": "10 needs a unit of time, e.g. 10/s, 10/m or 10/h",
 	}, "not a rate in s, m, h or d, e.g. 50/s, 10/m or 5/10s", "10/", "10/min", "10/0s", "/s"))
 }

@@ -252,6 +252,20 @@ func TestSeveral_linesAtTheDeadline(t *testing.T) {
 	}
 }
 
+// A rate may be lower than one request in the longest duration.
+func TestVeryLowRate(t *testing.T) {
+	requests := 0
+	next := func(httpscript.Request) *httpscript.Answer {
+		requests++
+		return &must(httpscript.Parse("200\n\n{\"state\":\"running\"}", nil))[0]
+	}
+	process, _ := processOf(t, `poll -q --timeout 1h --rate 1/999999999999d --until '.state=="done"' http://a.test/`)
+	code := (&bubble{t: t, servers: map[string]*httpscript.Server{"a": httpscript.New(next)}}).run(process)
+	if code != run.ExitTimeout || requests > 3 { // the further requests are the last attempts before the deadline
+		t.Errorf("exit code %d after %d requests", code, requests)
+	}
+}
+
 // Files that poll reads before the first attempt may be endless.
 func TestEndlessFiles(t *testing.T) {
 	if _, err := os.Stat("/dev/zero"); err != nil {

@@ -128,7 +128,7 @@ func (w *wait) readAlone(p *poll.Poller) error {
 		return argv.Usagef("%s: %w", s.Origin("at-least"), err)
 	}
 	if rate := s.Fleet.PerSecond; s.Fleet.Known && rate > 0 && (s.Share == "" || s.IsCommand && s.Fleet.Name == "") {
-		spaced := backoff.Fixed(max(time.Nanosecond, time.Duration(float64(time.Second)/rate)))
+		spaced := backoff.Fixed(max(time.Nanosecond, words.Nanoseconds(float64(time.Second)/rate)))
 		p.Schedule, p.Throttled = backoff.Max(p.Schedule, spaced), backoff.Max(p.Throttled, spaced)
 	}
 	return nil
