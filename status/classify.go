@@ -18,7 +18,7 @@ func (r Rules) Validate() error {
 	return cmp.Or(r.err, validate(r.Own), r.Preset.validate())
 }
 
-// Classify evaluates the rules on o, and returns the verdict. The first of these that applies decides:
+// Classify evaluates the rules on o, and returns the verdict. The first of the following that applies decides:
 //
 //  1. The user's rules, r.Own: first the rules for THROTTLED, then the rules for ERROR, SUCCESS and NOT_READY.
 //  2. The rules of r.Preset, in the same order.

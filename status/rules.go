@@ -54,7 +54,7 @@ func constant(condition string) error {
 	return &expr.Error{Source: condition, Column: 1, Message: condition + " is the same for every response", Hint: hint}
 }
 
-// quotedField matches a path in quotation marks, which is a string and not a path.
+// quotedField matches a path that is in quotation marks, and is therefore a string.
 var quotedField = words.Pattern(`["'](\.[A-Za-z_][\w.\[\]]*)["']`)
 
 // ruled returns the statuses that rules can have, in order of evaluation.

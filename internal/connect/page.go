@@ -15,8 +15,8 @@ func Page(u *url.URL) string {
 	return Origin(u) + cmp.Or(u.EscapedPath(), "/") + "?" + u.RawQuery
 }
 
-// PageOf parses text as a URL, and returns its [Page]. The result user is equal for URLs with equal userinfo. If
-// text is not a URL with a host, page is text itself and user is "".
+// PageOf parses text as a URL, and returns its [Page]. URLs with equal userinfo have equal results user. If text is
+// not a URL with a host, page is text itself and user is "".
 func PageOf(text string) (page, user string) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {

@@ -131,7 +131,7 @@ func ofResult(o *status.Observation) bool {
 
 // End sets the record of the run, which has the outcome o. The record remains nil if o contains no information about
 // the operation, or if an earlier process observed the end. It also remains nil if the first attempt found an
-// operation of age greater than 0 finished, unless the response contains the duration.
+// operation of age greater than 0 finished, unless r.finishedAt is set.
 func (r *Recorder) End(ctx context.Context, o poll.Outcome) {
 	if r == nil {
 		return

@@ -185,8 +185,8 @@ func checkedAgain(p poll.Poller) poll.Poller {
 
 // CheckAgain returns o. If the wait had already ended in an earlier run, CheckAgain adds a note to o. If the wait
 // had ended with SUCCESS, CheckAgain also makes one more attempt, which starts no operation, and puts the new
-// response into o if the attempt succeeds. It makes no such attempt for an HTTP probe with Follow "none" whose
-// method is neither GET nor HEAD.
+// response into o if the attempt succeeds. It makes no such attempt for an HTTP probe with Follow "none" and a
+// Method other than "", GET and HEAD.
 func CheckAgain(ctx context.Context, p poll.Poller, o poll.Outcome) *poll.Outcome {
 	note := "the wait ended in an earlier run"
 	h, isHTTP := p.Probe.(*poll.HTTP)

@@ -228,10 +228,10 @@ func (f *file) compact() {
 	f.file, _ = system.OpenOwn(f.path, os.O_RDWR) // close reports an error
 }
 
-// close syncs and closes the file. If remove is true, close also removes the file, and returns only an error from
-// removing or unlocking the file. Otherwise, it returns the error that problem would return, or an error from
-// syncing, closing or unlocking. It releases the lock last, so that the removal cannot affect a process that opens
-// the file next.
+// close syncs and closes the file. If remove is true, close also removes the file, unless f.path leads to another
+// file by now, and returns only an error from removing or unlocking the file. Otherwise, it returns the error that
+// problem would return, or an error from syncing, closing or unlocking. It releases the lock last, so that the
+// removal cannot affect a process that opens the file next.
 func (f *file) close(remove bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -169,8 +169,8 @@ func (l *Log) past() string {
 	return text
 }
 
-// restore sets the state of t to its state in the file. It also makes t record its start request in the file
-// before it sends the request. If t succeeded in an earlier slice, restore adds a wait to l.earlier that checks t
+// restore sets the state of t to its state in the file. It also makes the Poller of t record each start request in
+// the file before sending it. If t succeeded in an earlier slice, restore adds a wait to l.earlier that checks t
 // again.
 func (l *Log) restore(t Target) {
 	p, id := t.Poller, l.ids[t.Target]

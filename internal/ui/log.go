@@ -176,8 +176,8 @@ func textOf(ev poll.Event, found shown) string {
 	return passing().ReplaceAllString(oneLine(ev.Verdict.Reason), "$1") + found.step()
 }
 
-// passing matches variables whose values change in every attempt, such as "$elapsed is 4s". Its first group is the
-// text without the value.
+// passing matches a variable whose value changes in every attempt, as in "$elapsed is 4s". The first group is the
+// matched text without the value.
 var passing = words.Pattern(`(\$(?:elapsed|unchanged|attempt) is )[\d.a-zµ]+`)
 
 // verdict writes the line about an attempt's verdict.

@@ -65,7 +65,7 @@ type scale struct {
 }
 
 // scales returns scales that include all points of the plot. Linear scales also include 0. The y scale is
-// logarithmic if a linear scale would hide a series, because the last values of the series differ too much.
+// logarithmic if the last values of the series differ so much that a linear scale would hide a series.
 func (p plot) scales() (x, y scale) {
 	const far = 300
 	x, y = scale{axis: p.X, start: left, end: right}, scale{axis: p.Y, start: bottom, end: top}

@@ -101,7 +101,7 @@ func ParseCap(s string) (time.Duration, error) {
 
 // Resolved returns w with the default values filled in. base and maxWait are the defaults for Base and MaxWait,
 // which differ between commands. Resolved also applies Interval, which sets Strategy and Base, and Overshoot, which
-// sets Factor and removes the default MaxWait.
+// sets Factor and removes the default MaxWait. For Fixed, the default MaxWait is at least twice Base.
 func (w Waits) Resolved(base, maxWait time.Duration) Waits {
 	isCapped := w.MaxWait != 0
 	w.Strategy, w.Jitter = cmp.Or(w.Strategy, Exponential), cmp.Or(w.Jitter, JitterAuto)

@@ -315,7 +315,7 @@ func (w *wait) close(fate resume.Fate) {
 	}
 }
 
-// warnings returns notes on arguments that may mean something other than the user intended.
+// warnings returns notes on arguments that the user may have misunderstood.
 func warnings(s *read.Run) []string {
 	notes := slices.Compact(slices.Clone(s.Notes()))
 	if !s.IsCommand {

@@ -152,8 +152,7 @@ func (s *Streams) Palette(m ColorMode) Palette {
 	return Palette{on: m == ColorAlways || m != ColorNever && wanted}
 }
 
-// A Tone is a meaning that has a color. It is a status or another word. Words without a color of their own are
-// faint.
+// A Tone is a meaning that has a color: a status or another word. A word without an assigned color is faint.
 type Tone string
 
 // The tones.
