@@ -123,8 +123,8 @@ func Cap(s Schedule, longest time.Duration) Schedule {
 	}), bound}
 }
 
-// Max returns a schedule that waits as long as the longer of the waits of a and b. At each step, it computes the
-// wait of a first.
+// Max returns a schedule whose waits are the longer of the waits of a and b. At each step, it computes the wait of a
+// first.
 func Max(a, b Schedule) Schedule {
 	first, second := known(a), known(b)
 	longer := ScheduleFunc(func(s Step, r *rand.Rand) time.Duration {

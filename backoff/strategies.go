@@ -13,9 +13,8 @@ import (
 type Exponential struct {
 	// Base is the wait at step 0. A value of 0 or less means [DefaultBase].
 	Base time.Duration
-	// Factor is the ratio of each wait to the previous wait. With a factor of 1.1, each wait is in the long run
-	// 10% of the time that has passed. With a factor below 1, the waits become shorter. A value of 0 or less means
-	// 2.
+	// Factor is the ratio of each wait to the previous wait. With a factor of 1.1, each wait is, in the long run, 10%
+	// of the time elapsed so far. With a factor below 1, the waits become shorter. A value of 0 or less means 2.
 	Factor float64
 }
 

@@ -47,7 +47,7 @@ type jsonEvent struct {
 	Notes      []string    `json:"notes,omitempty"` // notes and hints on the verdict and on undecided conditions
 	predictionJSON
 	Objects []objectJSON `json:"objects,omitempty"` // at the end, the objects that are not done
-	Error   string       `json:"error,omitempty"`   // why there was no response; after an end without success, the lines printed at the end
+	Error   string       `json:"error,omitempty"`   // why there was no response; after an end without success, the closing lines
 }
 
 // object returns the line of JSON for the event ev. It returns "" for a message whose verdict and reason are the

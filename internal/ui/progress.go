@@ -41,7 +41,7 @@ var usualMembers = sync.OnceValue(func() (list []*expr.Expr) {
 const (
 	maxShown  = 60          // the maximum width of a value, in columns
 	maxLabel  = 13          // the maximum width of "done/total" after a bar
-	mostUsual = 1 << 20     // the maximum size of a response that is searched for the usual members, in bytes
+	mostUsual = 1 << 20     // the maximum size, in bytes, of a response that is searched for the usual members
 	mostTime  = time.Second // the time limit for evaluating the values in one response
 )
 

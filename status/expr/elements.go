@@ -252,9 +252,9 @@ func (x *Each) elements(q *path, doc *Doc) (elements []*Doc, ofObject bool, prob
 	return nil, false, words.OneLine(strings.Join(reasons, "; "))
 }
 
-// onlyList returns the only element of documents if there is exactly one, and it is an empty list or a list of
-// objects. Some programs print either a list or JSON lines, depending on their version. Otherwise, onlyList returns
-// documents, because a document of JSON lines may itself be a list.
+// onlyList returns the only element of documents if there is exactly one element, and if that element is an empty
+// list or a list of objects. Some programs print either a list or JSON lines, depending on their version. Otherwise,
+// onlyList returns documents, because a document of JSON lines may itself be a list.
 func (e *evaluator) onlyList(documents value) value {
 	only := e.member(documents, "0")
 	if only.kind != kindArray || e.member(documents, "1").kind != kindMissing {

@@ -195,9 +195,9 @@ func (w Waits) LearnOptions(f learn.Flags) fit.Options {
 	return f.Options(base, w.MaxWait)
 }
 
-// Learned returns the schedules of the learned model m, with attempts that the jitter spreads. throttled is the
-// schedule after THROTTLED. Its wait is the longer of two waits: that of the schedule configured, and m's wait as
-// [backoff.Throttled] changes it.
+// Learned returns the schedules of the learned model m, after applying the jitter to its attempts. throttled is the
+// schedule after THROTTLED. Its wait is the longer of two waits: the wait in the schedule configured, and m's wait
+// as changed by [backoff.Throttled].
 func (w Waits) Learned(m *fit.Model, configured backoff.Schedule) (normal, throttled backoff.Schedule) {
 	normal = m
 	switch w.Jitter {
