@@ -28,7 +28,7 @@ type worker struct {
 	clients  []client
 }
 
-// A client is the state of a client between two events.
+// A client holds the state of one simulated client between two events.
 type client struct {
 	at   float64      // the time of its next event, in ms
 	read float64      // the time when its last read reached the store, in ms

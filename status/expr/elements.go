@@ -21,7 +21,7 @@ type walker struct {
 	*evaluator
 	path    *path
 	visit   func(at place, element value) (more bool)
-	problem value // the first value that should have been a list but is not, as an unknown value
+	problem value // an unknown value that describes the first value that is not a list but should be; the zero value if there is no such value
 	objects bool  // a [] was applied to an object
 }
 
