@@ -64,7 +64,8 @@ var (
 // activity, and return its error:
 //
 //   - If the wait continues, the error is a benign [temporal.ApplicationError] with a NextRetryDelay. Its type is NOT_READY or THROTTLED.
-//   - If the wait has ended without SUCCESS, the error is a non-retryable ApplicationError. Its type is the [poll.Ending], such as "failed" or "timed out".
+//   - If the wait has ended without SUCCESS, the error is a non-retryable ApplicationError. Its type is the [poll.Ending], such as
+//     "failed" or "timed out".
 //   - If the worker is shutting down, or the activity was paused or reset, the error is a benign ApplicationError of type "interrupted".
 //   - If the worker has a problem, such as a program that cannot run, the RetryPolicy applies to the error.
 //   - If the activity was canceled, the error is the cancellation error.

@@ -85,8 +85,10 @@ func (e *experts) judge(low, high float64) float64 {
 // and high. There are these cases:
 //
 //   - If low and high are finite, or if the run is the first and was not given up, the duration is in the middle between the two ages.
-//   - If low is -Inf, the run ended before its first attempt. The middle would be far off, because attempts are planned to be near the end. The duration is therefore the mean of such runs in the most cautious forecast.
-//   - If high is +Inf, the run was given up. The duration is the median of the runs that outlast the age whose logarithm is low or, if the run is the first, twice that age.
+//   - If low is -Inf, the run ended before its first attempt. The middle would be far off, because attempts are planned to be near the
+//     end. The duration is therefore the mean of such runs in the most cautious forecast.
+//   - If high is +Inf, the run was given up. The duration is the median of the runs that outlast the age whose logarithm is low or, if
+//     the run is the first, twice that age.
 func (e *experts) place(low, high float64) float64 {
 	first, givenUp := math.IsInf(low, -1), math.IsInf(high, 1)
 	f := e.all[len(e.all)-1].forecast

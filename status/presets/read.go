@@ -53,7 +53,8 @@ func isNoText(c rune) bool {
 // Each preset starts with the key name. The name must not be a name or an alias of an earlier preset. The other
 // keys are:
 //
-//   - the keys of rules, which are the results of [status.Status.RuleName]; the value is a condition, and after " -- " the reason of the verdict if the rule matches
+//   - the keys of rules, which are the results of [status.Status.RuleName]; the value is a condition, and after " -- " the reason of the
+//     verdict if the rule matches
 //   - the keys of a [Setting]
 //   - alias, api, example, note, many, object, match and detail
 //
