@@ -49,7 +49,7 @@ func TestNumbers(t *testing.T) {
 	values(t, ParseSize, like(map[string]any{
 		"0": int64(0), "1B": int64(1), "64MiB": int64(64 << 20), "1k": int64(1 << 10), "1kB": int64(1000),
 		"1.5GiB": int64(3 << 29), "2 GB": int64(2e9), "9999999999GiB": "9999999999GiB is too large",
-	}, "not a size, e.g. 64MiB", "-1", "MiB"))
+	}, "not a size, e.g. 64MiB", "-1", "MiB", "0.5"))
 	values(t, ParseRate, like(map[string]any{
 		"50/s": 50.0, "90/m": 1.5, "1/h": 1.0 / 3600, "5/10s": 0.5, "0": 0.0, "1/1" + strings.Repeat("0", 308) + "d": math.SmallestNonzeroFloat64,
 		"10": "10 needs a unit of time, e.g. 10/s, 10/m or 10/h",
