@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // leaderless is an environment variable. If it is set, this program ends its first thread, and then runs until
@@ -31,29 +30,12 @@ func TestWatchProcess_threads(t *testing.T) {
 	t.Parallel()
 	child := exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), leaderless+"=1")
-	stdin, err := child.StdinPipe()
-	if err == nil {
-		err = child.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid := child.Process.Pid
-	for { // wait until the first thread has ended
-		stat := must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))
-		if bytes.Contains(stat, []byte(") Z ")) {
-			break
+	watchEnd(t, child, func() {
+		for { // wait until the first thread has ended
+			stat := must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", child.Process.Pid)))
+			if bytes.Contains(stat, []byte(") Z ")) {
+				break
+			}
 		}
-	}
-	hasEnded := must(WatchProcess(pid))
-	if hasEnded() {
-		t.Error("a process that has a thread is reported as ended")
-	}
-	stdin.Close()
-	for !hasEnded() {
-		time.Sleep(time.Millisecond)
-	}
-	if err := child.Wait(); err != nil {
-		t.Error(err)
-	}
+	})
 }

@@ -23,13 +23,22 @@ const tellsStart = runtime.GOOS == "linux" || runtime.GOOS == "darwin"
 func TestWatchProcess(t *testing.T) {
 	t.Parallel()
 	child := exec.Command("cat")
-	stdin, err := child.StdinPipe()
-	if err == nil {
-		err = child.Start()
+	watchEnd(t, child, func() {})
+	later, err := WatchProcess(child.Process.Pid)
+	if err != nil || !later() {
+		t.Errorf("a process that has ended is reported as running, error %v", err)
 	}
-	if err != nil {
+}
+
+// watchEnd starts child, calls ready, and watches child. Then watchEnd closes the stdin of child, which ends
+// child.
+func watchEnd(t *testing.T, child *exec.Cmd, ready func()) {
+	t.Helper()
+	stdin := must(child.StdinPipe())
+	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ready()
 	hasEnded := must(WatchProcess(child.Process.Pid))
 	if hasEnded() {
 		t.Error("a process that runs is reported as ended")
@@ -41,9 +50,8 @@ func TestWatchProcess(t *testing.T) {
 	if err := child.Wait(); err != nil {
 		t.Error(err)
 	}
-	later, err := WatchProcess(child.Process.Pid)
-	if err != nil || !hasEnded() || !later() {
-		t.Errorf("a process that has ended is reported as running, error %v", err)
+	if !hasEnded() {
+		t.Error("a process that has ended is reported as running")
 	}
 }
 

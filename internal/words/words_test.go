@@ -6,8 +6,18 @@ import (
 	"time"
 )
 
+// table checks that f returns the value of each key of want.
+func table[T comparable](t *testing.T, f func(T) string, want map[T]string) {
+	t.Helper()
+	for key, want := range want {
+		if have := f(key); have != want {
+			t.Errorf("%#v: have %q, want %q", key, have, want)
+		}
+	}
+}
+
 func TestDuration(t *testing.T) {
-	for d, want := range map[time.Duration]string{
+	table(t, Duration, map[time.Duration]string{
 		0:                          "0s",
 		5:                          "5ns",
 		1500 * time.Nanosecond:     "1.5µs",
@@ -23,15 +33,11 @@ func TestDuration(t *testing.T) {
 		585_500 * time.Millisecond: "9m46s",
 		390_627 * time.Second:      "4d12h30m27s",
 		math.MaxInt64:              "over 292 years",
-	} {
-		if have := Duration(d); have != want {
-			t.Errorf("%d ns are %q, want %q", d, have, want)
-		}
-	}
+	})
 }
 
 func TestShort(t *testing.T) {
-	for d, want := range map[time.Duration]string{
+	table(t, Short, map[time.Duration]string{
 		0:                         "0s",
 		99 * time.Millisecond:     "99ms",
 		2460 * time.Millisecond:   "2.5s",
@@ -42,43 +48,23 @@ func TestShort(t *testing.T) {
 		time.Hour + 5*time.Second: "1h5s",
 		26 * time.Hour:            "1d2h",
 		math.MaxInt64:             "over 292 years",
-	} {
-		if have := Short(d); have != want {
-			t.Errorf("%v: have %q, want %q", d, have, want)
-		}
-	}
+	})
 }
 
 func TestCount(t *testing.T) {
-	for n, want := range map[int]string{0: "0 waits", 1: "1 wait", 2: "2 waits"} {
-		if have := Count(n, "wait"); have != want {
-			t.Errorf("have %q, want %q", have, want)
-		}
-	}
+	table(t, func(n int) string { return Count(n, "wait") }, map[int]string{0: "0 waits", 1: "1 wait", 2: "2 waits"})
 }
 
 func TestOneLine(t *testing.T) {
-	for s, want := range map[string]string{"": "", "a\tb\r\nc": "a b  c", "a\x1b[2J\x00": "a\ufffd[2J\ufffd", "äé\u202e": "äé\ufffd"} {
-		if have := OneLine(s); have != want {
-			t.Errorf("%q: have %q, want %q", s, have, want)
-		}
-	}
+	table(t, OneLine, map[string]string{"": "", "a\tb\r\nc": "a b  c", "a\x1b[2J\x00": "a\ufffd[2J\ufffd", "äé\u202e": "äé\ufffd"})
 }
 
 func TestShorten(t *testing.T) {
-	for s, want := range map[string]string{"": "", "äöü": "äöü", "äöüx": "äöü...", "\xff\xff\xff\xff": "\xff\xff\xff..."} {
-		if have := Shorten(s, 3); have != want {
-			t.Errorf("%q: have %q, want %q", s, have, want)
-		}
-	}
+	table(t, func(s string) string { return Shorten(s, 3) }, map[string]string{"": "", "äöü": "äöü", "äöüx": "äöü...", "\xff\xff\xff\xff": "\xff\xff\xff..."})
 }
 
 func TestNearest(t *testing.T) {
-	for word, want := range map[string]string{"interva": "interval", "intreval": "interval", "intervall": "interval", "imteral": "interval", "untervals": "", "utnil": "until", "unt": "until", "un": "", "x": ""} {
-		if have := Nearest(word, []string{"until", "interval"}); have != want {
-			t.Errorf("%s: have %q, want %q", word, have, want)
-		}
-	}
+	table(t, func(word string) string { return Nearest(word, []string{"until", "interval"}) }, map[string]string{"interva": "interval", "intreval": "interval", "intervall": "interval", "imteral": "interval", "untervals": "", "utnil": "until", "unt": "until", "un": "", "x": ""})
 }
 
 func TestCounts(t *testing.T) {

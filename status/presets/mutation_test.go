@@ -244,10 +244,7 @@ func TestTextsOfOtherTypes(t *testing.T) {
 func checkText(t *testing.T, p Preset, s presetSample, path string) (replaced int) {
 	t.Helper()
 	kind := s.kinds()[0]
-	rules, _, err := p.Compile(kind, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := rulesOf(p, kind, false)
 	classify := func() status.Verdict {
 		return status.Rules{Preset: rules}.Classify(t.Context(), s.observation(kind))
 	}
@@ -263,9 +260,7 @@ func checkText(t *testing.T, p Preset, s presetSample, path string) (replaced in
 		text := place.value()
 		for _, other := range []any{map[string]any{}, true, ""} {
 			place.set(other)
-			if s.Body, err = json.Marshal(document); err != nil {
-				t.Fatal(err)
-			}
+			s.Body = must(json.Marshal(document))
 			if v := classify(); v.Status == status.Success {
 				t.Errorf("%s: %s is %v: SUCCESS by %s", p.Name, path, other, v.Rule)
 			}

@@ -352,6 +352,12 @@ func (c compiledPreset) checkSample(t *testing.T, s presetSample, kind status.Ki
 	return v.Rule
 }
 
+// rulesOf compiles p. It panics if p does not compile.
+func rulesOf(p Preset, kind status.Kind, ofObject bool) *status.Preset {
+	rules, _, err := p.Compile(kind, ofObject)
+	return must(rules, err)
+}
+
 // No rule of a preset matches a response that does not come from the API.
 func TestPresets_matchNoForeignResponse(t *testing.T) {
 	for _, p := range All() {
@@ -404,10 +410,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 	if !strings.Contains(line, " -- ") {
 		kind = status.KindHTTP
 	}
-	rules, _, err := p.Compile(kind, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := rulesOf(p, kind, true)
 	each, err := expr.CompileEach(flagOf(line, "--each"))
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
@@ -506,10 +509,7 @@ not-ready-if: .metadata.labels.hold == "yes" -- held
 		{mine[0].With([]Preset{group}), `"kind":null`, status.Success, ".spec is"},
 		{mine[0].With([]Preset{group}), `"kind":null,` + deleted, status.NotReady, "being deleted"},
 	} {
-		preset, _, err := test.preset.Compile(status.KindCommand, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		preset := rulesOf(test.preset, status.KindCommand, false)
 		body := `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w","uid":"1",` + test.of + `},"spec":{"x":1}}`
 		body = strings.Replace(body, ",}", "}", 1)
 		if strings.HasPrefix(test.of, `"kind":null`) { // as argocd app get prints an object
@@ -554,10 +554,7 @@ func TestPresetObject(t *testing.T) {
 		p := Preset{Name: "thing", Object: test.object, Settings: []Setting{{Key: "id", Values: []string{".id"}}}, detail: []string{".why"}, rules: []rule{
 			{Status: status.Error, Expr: `$json.failures[0] != null`, Why: "there are failures"},
 			{Status: status.Error, Expr: `.state == "down"`, Why: "it is down"}, {Status: status.Success, Expr: `.state == "up"`}}}
-		preset, _, err := p.Compile(status.KindHTTP, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		preset := rulesOf(p, status.KindHTTP, false)
 		o := poll.Recorded(status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(test.answer)})
 		v := status.Rules{Preset: preset}.Classify(t.Context(), o)
 		if v.Status != test.want || test.reason != "" && v.Reason != test.reason {
@@ -568,10 +565,7 @@ func TestPresetObject(t *testing.T) {
 	page := expr.NewDoc([]byte(`{"jobs":[{"state":"up"}]}`))
 	element := status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(`{"state":"up"}`), Within: page}
 	for ofObject, o := range map[bool]status.Observation{true: element, false: {Kind: status.KindHTTP, Code: new(200), Body: []byte(`{"jobs":[{"state":"up"}]}`)}} {
-		preset, _, err := p.Compile(status.KindHTTP, ofObject)
-		if err != nil {
-			t.Fatal(err)
-		}
+		preset := rulesOf(p, status.KindHTTP, ofObject)
 		if v := (status.Rules{Preset: preset}).Classify(t.Context(), poll.Recorded(o)); v.Status != status.Success {
 			t.Errorf("an element %t: have %v, %s", ofObject, v.Status, v.Reason)
 		}
@@ -581,10 +575,7 @@ func TestPresetObject(t *testing.T) {
 // A rule that reads values outside the object leads to no SUCCESS if there is no object.
 func TestPresetWithoutObjects(t *testing.T) {
 	p := Preset{Name: "thing", Object: ".jobs[]", rules: []rule{{Status: status.Success, Expr: `.state == "up" or $status == 200`}}}
-	preset, _, err := p.Compile(status.KindHTTP, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	preset := rulesOf(p, status.KindHTTP, false)
 	for answer, want := range map[string]status.Status{`{"jobs":[]}`: status.NotReady, `{}`: status.NotReady, `<`: status.NotReady, `{"jobs":[{}]}`: status.Success} {
 		o := poll.Recorded(status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(answer)})
 		if v := (status.Rules{Preset: preset}).Classify(t.Context(), o); v.Status != want {
