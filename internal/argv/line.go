@@ -143,6 +143,8 @@ func (l *Line) long(word string, args []string) []string {
 	name, value, glued := strings.Cut(word, "=")
 	f := l.Flags.Lookup(name)
 	switch {
+	case strings.Contains(name, " "):
+		l.Fail(Usagef("a flag and its value are one argument").Hint("leave the quotes out, or quote the value only: --until '.ok'"))
 	case f == nil || len(name) == 1:
 		l.Fail(l.unknown("--"+name, args))
 	case glued:

@@ -111,18 +111,16 @@ var hintTable = sync.OnceValue(func() map[string]func() []hintRow {
 // group. Advice returns two empty strings if no row matches.
 func Advice(about string) (meaning, hint string) {
 	subject, _, _ := strings.Cut(about, " ")
-	rows := hintTable()[subject]
-	if rows == nil {
-		return "", ""
-	}
-	for _, row := range rows() {
-		if m := row.pattern().FindStringSubmatch(about); m != nil {
-			var groups []string
-			for i, group := range m {
-				groups = append(groups, fmt.Sprintf("{%d}", i), group)
+	if rows := hintTable()[subject]; rows != nil {
+		for _, row := range rows() {
+			if m := row.pattern().FindStringSubmatch(about); m != nil {
+				var groups []string
+				for i, group := range m {
+					groups = append(groups, fmt.Sprintf("{%d}", i), group)
+				}
+				filled := strings.NewReplacer(groups...)
+				return filled.Replace(row.meaning), filled.Replace(row.hint)
 			}
-			filled := strings.NewReplacer(groups...)
-			return filled.Replace(row.meaning), filled.Replace(row.hint)
 		}
 	}
 	return "", ""

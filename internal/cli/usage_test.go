@@ -204,7 +204,7 @@ func TestMistakes(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(serveUnfinished))
 	t.Cleanup(server.Close)
 	dir := t.TempDir()
-	for name, content := range map[string]string{"ids": "a\n", "token": "s3cret\n"} {
+	for name, content := range map[string]string{"ids": "a\n", "ids.csv": "id\na\n", "token": "s3cret\n"} {
 		check(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	given := strings.NewReplacer("$URL", server.URL, "$DIR", dir)

@@ -205,8 +205,8 @@ func (f *File) readLines(text string) error {
 		switch {
 		case line == "" || line[0] == '#':
 			continue
-		case f.count == 0 && strings.HasSuffix(strings.ToLower(f.Name), ".csv") && strings.Contains(line, ","):
-			return f.wrong(number, "below a line that names the columns, {.id} is the column id", "a line of a CSV file has several values, and {} would be all of them")
+		case f.count == 0 && strings.HasSuffix(strings.ToLower(f.Name), ".csv") && (strings.Contains(line, ",") || line == "id" || line == keyName || line == keyURL):
+			return f.wrong(number, "{.id} is the column id in a URL; for a command: tail -n +2 FILE | cut -d, -f1 | poll --targets - -- COMMAND {}", "{} would be a whole line of a CSV file, also its header")
 		case isYAMLEntry(line) || line[0] == '{':
 			return f.wrong(number, "write the whole file as plain lines, as JSON, or as YAML", "this line is an entry of another format than the lines before it")
 		case f.count == 0 && isKey && (rest == "" || rest[0] == ' ') && slices.Contains([]string{"targets", keyName, keyURL, keyCommand, "until"}, key):

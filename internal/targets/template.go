@@ -143,7 +143,7 @@ func ParseCommand(args []string) (*Template, error) {
 	}
 	if !strings.Contains(words, Item) {
 		return nil, argv.Usagef("no argument of the command has a {}, so all targets would be the same").
-			Hint("put {} where the text of an entry belongs")
+			Hint("put {} where the text of an entry belongs; a command has no fields such as {.id}")
 	}
 	t := &Template{}
 	for _, arg := range args {

@@ -116,6 +116,8 @@ func (r *boardRow) end(o *poll.Outcome) {
 		r.setReason(neverSeen)
 	case byVerdict(o.Ending):
 		r.setReason(oneLine(o.Reason))
+	case o.Ending == poll.TimedOut && o.State.Attempts == 0:
+		r.setReason(cmp.Or(oneLine(o.Verdict.Reason), "no attempt yet: see --rate and --parallel-max"))
 	default: // o.Reason would repeat the limit or the signal
 		r.setReason(oneLine(o.Verdict.Reason))
 	}
@@ -211,7 +213,7 @@ func (r *boardRow) next(now time.Time) string {
 func heldWords(by string) string {
 	return map[string]string{
 		"gate": "held until its origin opens",
-		"rate": "held by the shared rate",
+		"rate": "held by the rate",
 	}[by]
 }
 

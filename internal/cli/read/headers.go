@@ -167,7 +167,7 @@ func addHeader(header http.Header, line string) error {
 	case !ok && !empty:
 		return argv.Usagef("a header needs a colon: 'Name: value'").Hint("--oauth2-bearer @FILE sends a token from a file")
 	case key == "Authorization" && slices.Contains([]string{"Bearer", "Basic", "Token"}, value):
-		return argv.Usagef("the header Authorization has nothing after %s", value).Hint("is a variable of the shell not set?")
+		return argv.Usagef("the header Authorization has nothing after %s", value).Hint("is a variable of the shell not set? Are the quotes around the header missing?")
 	case name == "":
 		return fmt.Errorf("a header needs a name: 'Name: value'")
 	case strings.ContainsAny(line, "\r\n\x00"):

@@ -156,19 +156,29 @@ func (s *Run) Misplaced() string {
 // checkCommand returns a usage error if the operands were probably not meant as a command, because they contain a
 // subcommand, the value of a switch, or a flag of poll. It accepts any operands after "--".
 func (p Env) checkCommand(s *Run) error {
-	word := s.Operands[0]
+	word, line := s.Operands[0], strings.Join(s.Operands, " ")
+	isValue, isStray := s.isValueOrStray()
 	switch {
+	case slices.Contains(s.Operands, ":::") && s.hasPlaceholder() && find(`\bparallel\b`, line) == nil:
+		return argv.Usagef("poll does not fill {} with the words after :::").Hint(`printf '%%s\n' 1 2 3 | poll --targets - -- COMMAND {}`)
 	case s.Dashes:
 		return nil
-	case s.Switch != "" && s.isValue():
+	case s.Switch != "" && (isValue || isStray):
 		return argv.Usagef("%s takes no value, so operand 1 would be a program", s.Switch).
 			Advise("switch " + s.Typed[len(s.Typed)-1].Flag.Name + " " + word)
 	case slices.Contains(p.Commands, word):
 		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
 			Hint("to run a program of that name: poll ... -- %s", word)
 	}
-	if wrong, hint := argv.Advice("meant " + strings.Join(s.Operands, " ")); wrong != "" {
+	if wrong, hint := argv.Advice("meant " + line); wrong != "" {
 		return argv.Usagef("operand 1 %s", wrong).Hint("%s", hint)
+	}
+	if isStray {
+		before := ""
+		if n := len(s.Typed); n > 0 {
+			before = "after " + s.Typed[n-1].Flag.Name + " " + s.Typed[n-1].Text + "\n" + line
+		}
+		return argv.Usagef("operand 1 is neither a URL nor a program").Advise(before, "words "+line, "word "+word, "stray URL")
 	}
 	name, program := s.Misplaced(), ProgramName(word)
 	if name == "" {
@@ -184,13 +194,15 @@ func (p Env) checkCommand(s *Run) error {
 	return wrong.Hint("poll %s ... -- %s ...", name, program).Hint("if the flag is for %s: poll -- %s ...", program, program)
 }
 
-// isValue reports whether the program of the command was probably meant as the value of a flag. This is likely if no
-// such program exists, and if in addition the program's name looks like a number, a duration or JSON, or a later
-// argument is a flag of poll or "--".
-func (s *Run) isValue() bool {
+// isValueOrStray reports whether the program of the command was probably meant as the value of a flag. This is likely
+// if no such program exists, and if in addition the program's name looks like a number, a duration or JSON, or a
+// later argument is a flag of poll or "--". The result isStray reports whether no such program exists, and a URL
+// follows the program's name.
+func (s *Run) isValueOrStray() (isValue, isStray bool) {
 	_, missing := exec.LookPath(s.Operands[0])
 	isLiteral := find(`^(?:\d[\d.]*(?:ms|s|m|h)?|[{\["].*)$`, s.Operands[0]) != nil
-	return missing != nil && (isLiteral || s.Misplaced() != "" || slices.Contains(s.Operands, "--"))
+	isURL := find(`^(?:[^-]\S* )*?https?://`, strings.Join(s.Operands[1:], " ")) != nil
+	return missing != nil && (isLiteral || s.Misplaced() != "" || slices.Contains(s.Operands, "--")), missing != nil && isURL
 }
 
 // CheckProgram checks whether the command c can run. If the program cannot run, it returns the reason as missing,

@@ -325,10 +325,7 @@ func warnings(s *read.Run) []string {
 		notes = append(notes, "note: "+name+" comes after --, so it is an argument of the command, not a flag of poll")
 	}
 	line := strings.Join(s.Operands, " ")
-	abouts := []string{"runs:" + line}
-	if strings.ContainsAny(line, ":|<>&") { // the patterns for any command look for one of these characters
-		abouts = append(abouts, "runs any:"+strings.Join(s.Operands, "\n"))
-	}
+	abouts := []string{"runs:" + line, "runs any:" + strings.Join(s.Operands, "\n")}
 	if !slices.ContainsFunc([]string{"until", "error-if", "not-ready-if", "preset", "stream"}, s.Has) {
 		abouts = append(abouts, "unconditional:"+line)
 	}
