@@ -205,7 +205,8 @@ func (w *wait) noteClosed(o *status.Observation) {
 // follow stores the probes for the next attempt and for the result from r, the report of an attempt. If the
 // attempt has sent a start request, and the next attempt would send the same request again, follow turns the
 // report into a failure. This happens if a probe around an HTTP drops Report.Next, checks the HTTP twice, or
-// passes neither its context nor its Attempt to the HTTP. A successful response is a failure, too, if a probe around an HTTP returned it without sending the start request.
+// passes neither its context nor its Attempt to the HTTP. A successful response is a failure, too, if a probe around
+// an HTTP returned it without sending the start request.
 func (w *wait) follow(r *Report, limits *limits) {
 	if w.result = r.Result; r.Next != nil {
 		if w.setProbe(r.Next); w.operation == nil { // a later run checks the operation again before it fetches the result
@@ -216,12 +217,13 @@ func (w *wait) follow(r *Report, limits *limits) {
 		return
 	}
 	o := meaning.Recorded(r.Observation)
-	isForeign := w.planned.isHTTP && o.Good() && (o.Start || o.Next != "") // an HTTP sent the request outside the attempt
+	isGood := w.planned.isHTTP && o.Good() && !meaning.HTTPOf(&o).Due // an accepted redirect that was not followed is Due
+	isForeign := isGood && (o.Start || o.Next != "")                  // an HTTP sent the request outside the attempt
 	switch _, isSent := limits.started.Load(w.planned.start); {
 	case isSent, isForeign:
 		w.setProbe(failingProbe{w.planned.Name, errNotWrapped})
 		r.Failure = &status.Failure{Kind: status.FailureMayHaveStarted, Reason: errNotWrapped.Error(), Err: errNotWrapped}
-	case w.planned.isHTTP && o.Good() && !meaning.HTTPOf(&o).Due: // an accepted redirect that was not followed is Due
+	case isGood:
 		r.Observation = status.Observation{Failure: &status.Failure{Reason: "the probe returned a response without sending its start request"}}
 	}
 }
