@@ -78,8 +78,11 @@ type Schedule interface {
 // arguments.
 type ScheduleFunc func(s Step, r *rand.Rand) time.Duration
 
-// Wait returns f(s, r), or 0 if f returns a negative wait.
+// Wait returns f(s, r), or 0 if f returns a negative wait. A nil f means Exponential{}.
 func (f ScheduleFunc) Wait(s Step, r *rand.Rand) time.Duration {
+	if f == nil {
+		return Exponential{}.Wait(s, r)
+	}
 	return max(0, f(s, r))
 }
 

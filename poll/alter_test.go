@@ -119,7 +119,7 @@ func valuesOf(t reflect.Type) []special {
 	zero := special{"zero", nil}
 	switch t.Kind() {
 	case reflect.Int, reflect.Int64:
-		return []special{zero, {"negative", int64(-1)}, {"negative", int64(math.MinInt64)}, {"large", int64(math.MaxInt64)}}
+		return []special{zero, {"negative", int64(-1)}, {"negative", int64(math.MinInt64)}, {"large", int64(math.MaxInt64)}, {"large", int64(1 << 62)}}
 	case reflect.Uint8, reflect.Uint64:
 		return []special{zero, {"large", uint64(math.MaxUint64)}}
 	case reflect.Float64:

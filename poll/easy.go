@@ -117,14 +117,16 @@ func UntilWith[T any](
 	var value T
 	p.Rules = status.Rules{}
 	p.Probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation {
-		var done bool
-		var err error
-		value, done, err = f(ctx)
+		v, done, err := f(ctx)
+		value = v
 		if err == nil && !done {
 			err = errNotDone
 		}
 		return Observe(ctx, nil, err)
 	})
+	if f == nil {
+		p.Probe = nil
+	}
 	outcome, err := p.Run(ctx)
 	if err == nil && outcome.Resumed {
 		err = errEarlierRun

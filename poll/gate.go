@@ -45,7 +45,7 @@ func newGate(parallel int) gate {
 	return gate{
 		origins: make(map[string]*origin),
 		workers: semaphore.NewWeighted(int64(parallel)),
-		slow:    semaphore.NewWeighted(maxSlow * int64(parallel)),
+		slow:    semaphore.NewWeighted(maxSlow * min(int64(parallel), math.MaxInt64/maxSlow)),
 	}
 }
 

@@ -97,7 +97,7 @@ func newList(parent *wait, atLeast int) *list {
 		}
 	}
 	if l.least = len(l.members); l.Known == nil {
-		l.least = max(l.Expect, atLeast, 0)
+		l.least = min(max(l.Expect, atLeast, 0), 1<<31-1) // the sum for several lists must not overflow
 	}
 	if !l.isCounted() {
 		parent.Listed = l.listedBefore(listed)

@@ -108,7 +108,11 @@ func (p *Pacer) Done(name string, f Feedback) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s, now := p.at(name)
-	wait := float64(f.Wait.Microseconds()) * (1 + closedSpread*p.random())
+	random := rand.Float64
+	if p.Rand != nil {
+		random = p.Rand.Float64
+	}
+	wait := float64(f.Wait.Microseconds()) * (1 + closedSpread*random())
 	if s.Learn(p.rules(), now, pace.Result{
 		Sent: p.micros(f.Sent), Refused: f.Refused, Wait: int64(min(wait, pace.Forever)),
 		Remaining: f.Remaining, Reset: f.Reset.Microseconds(),
@@ -144,12 +148,4 @@ func (p *Pacer) rules() pace.Rules { return pace.NewRules(p.PerSecond, p.Known, 
 // system clock after p's first use do not affect the result.
 func (p *Pacer) micros(t time.Time) int64 {
 	return p.began.UnixMicro() + t.Sub(p.began).Microseconds()
-}
-
-// random returns a random number from 0 up to, but not including, 1.
-func (p *Pacer) random() float64 {
-	if p.Rand == nil {
-		return rand.Float64()
-	}
-	return p.Rand.Float64()
 }

@@ -170,12 +170,13 @@ func (w *wait) open() Ending {
 // prepare checks the settings, and restores the position of an earlier run. It returns the reason if no attempt
 // can succeed, and nil otherwise.
 func (w *wait) prepare() error {
+	f, isFunc := w.probe.(ProbeFunc)
 	switch err := cmp.Or(w.run.invalid, w.p.validate(), w.p.Rules.Validate()); {
 	case w.p.Elements != nil && w.list == nil:
 		return errors.New("only a group waits for the elements of a response")
 	case err != nil:
 		return err
-	case w.probe == nil:
+	case w.probe == nil, isFunc && f == nil:
 		return errNoProbe
 	case w.planned.streams && w.p.Elements != nil:
 		return errors.New("the messages of a stream are not lists of elements")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -102,6 +103,7 @@ func TestSenseless(t *testing.T) {
 	}
 	for want, p := range map[string]poll.Poller{
 		"there is no probe":           {},
+		"failed: there is no probe":   {Probe: poll.ProbeFunc(nil)},
 		"only a group waits":          {Probe: poll.TCP{}, Elements: &poll.Elements{}},
 		"the function of Wrap is nil": {Probe: poll.Wrap(poll.TCP{}, nil)},
 		"a rule has no Expr":          {Probe: poll.TCP{}, Rules: status.Rules{Own: []status.Rule{{Status: status.Success, Expr: new(expr.Expr)}}}},
@@ -118,6 +120,26 @@ func TestSenseless(t *testing.T) {
 	}
 	if why := new(expr.Expr).Eval(nil).Explain(); len(why.Lines) != 1 {
 		t.Errorf("the explanation of no expression is %q", why.Lines)
+	}
+	list := poll.Poller{MaxAttempts: 1, Elements: &poll.Elements{Each: must(expr.CompileEach(".")), Expect: math.MaxInt}}
+	list.Probe = poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+		return poll.Observe(ctx, []byte("[]"), nil)
+	})
+	if _, err := new(poll.Group).Run(t.Context(), slices.Values([]poll.Poller{list, list})); err == nil || !strings.Contains(err.Error(), "0 of 0 targets succeeded, 4294967294 needed") {
+		t.Errorf("two lists that are too long: %v", err)
+	}
+	if _, err := poll.Until[int](t.Context(), nil); !errors.Is(err, poll.Failed) {
+		t.Errorf("Until without a function: %v", err)
+	}
+	if d := (*expr.Doc)(nil); d.Last() != "" || d.Bytes() != nil {
+		t.Error("a nil Doc has a text")
+	}
+	if s := backoff.ScheduleFunc(nil); s.Wait(backoff.Step{}, nil) != (backoff.Exponential{}).Wait(backoff.Step{}, nil) {
+		t.Error("a nil ScheduleFunc is not Exponential{}")
+	}
+	done := status.Observation{Body: []byte(`{"state":"done"}`), Within: expr.NewDoc([]byte("[]")), Presence: 77}
+	if v := status.MustUntil(`.state == "done"`).Classify(t.Context(), poll.Recorded(done)); v.Status == status.Success {
+		t.Errorf("an element of an unknown presence: %s", v.Reason)
 	}
 	if _, _, problem := new(expr.Each).Elements(expr.NewDoc([]byte("[]"))); problem == "" {
 		t.Error("the zero Each finds an empty list")

@@ -172,14 +172,14 @@ func (o *Observation) absence() string {
 	if o.Within == nil || o.Failure != nil {
 		return ""
 	}
-	return [...]string{UnknownPresence: "", Gone: "the element is no longer in the response", Missing: "the element is not in the response"}[o.Presence]
+	return map[Presence]string{Gone: "the element is no longer in the response", Missing: "the element is not in the response"}[o.Presence]
 }
 
 // element returns the element that o is about, as a document. If the response does not contain the element, or
 // contains no list, every path in the document is unknown, and the document states this reason.
 func (o *Observation) element() *expr.Doc {
 	why := o.absence()
-	if o.Presence == UnknownPresence {
+	if o.Presence >= UnknownPresence { // a value without a meaning counts as unknown
 		why = "the response holds no list"
 	}
 	if why != "" {

@@ -76,13 +76,18 @@ func Unreadable(reason string) *Doc {
 func (d *Doc) Name() string { return d.name }
 
 // Bytes returns the text of the document in UTF-8, without a byte order mark. The caller must not change the
-// bytes.
-func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
+// bytes. If d is nil, Bytes returns nil.
+func (d *Doc) Bytes() []byte {
+	if d == nil {
+		return nil
+	}
+	return unsafe.Slice(unsafe.StringData(d.text), len(d.text))
+}
 
 // Last returns the text of the document. If the text consists of several documents, as in JSON lines, Last returns
-// the text of the last document. It returns "" if the text is not JSON.
+// the text of the last document. It returns "" if the text is not JSON, or if d is nil.
 func (d *Doc) Last() string {
-	if d.check.Do(d.read); len(d.lines) == 0 {
+	if d.value(); d == nil || len(d.lines) == 0 {
 		return ""
 	}
 	return d.lines[len(d.lines)-1]
