@@ -113,6 +113,7 @@ func TestDocument_stateOfItsOperation(t *testing.T) {
 		{created, `{"message":"still working"}`, status.NotReady, `.message is "still working"`, ""},
 		{created, `{"completed":3,"total":10}`, status.NotReady, ".completed is 3", ""},
 		{created, `{"completed":300,"total":1000}`, status.NotReady, ".completed is 300", ""},
+		{created, `{"finished":1700000000}`, status.Success, "HTTP 200 OK", ""},
 		{created, `{"complete":"False"}`, status.NotReady, `.complete is "False"`, ""},
 		{created, `{"pending":[],"remaining":7}`, status.NotReady, ".remaining is 7", ""},
 		{created, `{"items":[{"state":"done"},{"state":"failed"}]}`, status.NotReady, `.items[1].state is "failed"`, ""},

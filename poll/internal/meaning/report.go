@@ -340,10 +340,11 @@ func (r row) appliesTo(raw string, stage Stage) bool {
 	case "odd":
 		isNone := slices.Contains([]string{"neutral", "skipped"}, normalized(raw))
 		return stage == Odd && !isNone && oddWord().MatchString(raw)
-	case "number", "below100", "partly":
+	case "count", "below100", "partly":
 		n, err := strconv.ParseFloat(strings.Trim(raw, `"%`), 64)
 		isBelow := n < 100 && (n > 1 || r.test == "below100") // 1 may mean 100%
-		return err == nil && (isBelow || r.test == "number")
+		isCount := r.test == "count" && n < 1e9               // a greater number is the time of the end, in seconds or milliseconds
+		return err == nil && (isBelow && r.test != "count" || isCount)
 	}
 	return raw == r.test || r.stage != Done && normalized(raw) == r.test // the string "False" may stand for false, but the string "true" does not prove that the operation is done
 }
