@@ -18,7 +18,8 @@ type Exponential struct {
 	Factor float64
 }
 
-// Wait returns Base * Factor^N. If Factor is 1, the wait is constant, and refusals double it as in [Fixed].
+// Wait returns Base * Factor^N. If Factor is 1, this wait is the same at every step. Each of the Refusals of s then
+// doubles the wait, as in [Fixed].
 func (e Exponential) Wait(s Step, _ *rand.Rand) time.Duration {
 	base, factor := baseOr(e.Base), positiveOr(e.Factor, 2)
 	if factor == 1 {
@@ -32,7 +33,7 @@ func (e Exponential) Wait(s Step, _ *rand.Rand) time.Duration {
 // the limit is [DefaultMaxWait] or twice the wait, whichever is longer.
 type Fixed time.Duration
 
-// Wait returns f, doubled for each refusal. It returns 0 if f is negative.
+// Wait returns f, doubled for each of the Refusals of s, up to the limit. It returns 0 if f is negative.
 func (f Fixed) Wait(s Step, _ *rand.Rand) time.Duration {
 	return s.slowed(max(0, time.Duration(f)))
 }

@@ -81,8 +81,9 @@ type element struct {
 	changed int         // number of the last complete response that changed the conclusion
 }
 
-// newList returns the list for which parent makes the attempts. Its initial members are the elements in Known
-// or, if Known is nil, in Past. atLeast is the group's AtLeast.
+// newList returns the list whose attempts the wait parent makes, and stores the list in parent. The keys of the initial
+// members are in Known. If Known is nil, the keys are in Past. atLeast is the group's AtLeast: if Known is nil, the
+// list must have at least atLeast members.
 func newList(parent *wait, atLeast int) *list {
 	l := &list{Elements: *parent.p.Elements, parent: parent, members: make(map[string]*element)}
 	l.reader = listReader{each: l.Each, keys: l.Keys, wants: l.wants}

@@ -17,8 +17,8 @@ type schedule struct {
 	turns  sync.WaitGroup // counts the goroutines of attempts
 }
 
-// A line is a queue of waits whose attempts are due. One wait at a time leaves the line and enters the gate,
-// which limits concurrent attempts.
+// A line is a queue of waits whose attempts are due. The first wait leaves the line and enters the gate, which limits
+// concurrent attempts. The next wait leaves the line only after that wait has passed the gate, or has given up.
 type line struct {
 	waits  []*wait
 	isBusy bool // a wait from this line is in the gate
@@ -148,8 +148,8 @@ func (l *loop) lineOf(w *wait) *line {
 	return &w.origin.line
 }
 
-// admit starts an attempt of the first wait in line, on a new goroutine. When that wait has passed the gate,
-// admit is called again for the next wait.
+// admit starts an attempt of the first wait in line, on a new goroutine. When that wait has passed the gate or has
+// given up, admit is called again for the next wait.
 func (l *loop) admit(line *line) {
 	line.isBusy = false
 	for len(line.waits) > 0 && !line.isBusy && !l.isOver() {

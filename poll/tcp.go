@@ -24,8 +24,9 @@ type TCP struct {
 // Target returns "tcp://" followed by the address.
 func (p TCP) Target() string { return "tcp://" + p.Address }
 
-// Plan returns the plan of each attempt. Plan.Invalid is not nil if Address is not an ASCII host name or IP
-// address with a known port.
+// Plan returns the plan of each attempt. Plan.Invalid is nil if Address consists of a host and a port. The host
+// must be in ASCII. The port is a number or the name of a service. For any other Address, Plan.Invalid is an error that
+// describes the fault.
 func (p TCP) Plan() Plan {
 	return Plan{Name: p.Target(), Origin: p.Target(), Invalid: p.invalid()}
 }

@@ -219,8 +219,8 @@ func conclude(s State, c *conclusion, isNeutral bool, now time.Time) State {
 // complete or before the rules were evaluated.
 func isInterrupted(c *conclusion) bool { return c.observation.Stopped() || c.verdict.Abandoned }
 
-// isStreamEnd reports whether c is the end of a stream without a deciding verdict. The verdict on the messages
-// then remains valid.
+// isStreamEnd reports whether c is the conclusion about the end of a stream, and its verdict is NOT_READY. Such an end
+// decides nothing. The sequence of equal verdicts on the messages therefore stays as it is.
 func isStreamEnd(c *conclusion) bool {
 	return c.observation.Ended && c.verdict.Status == status.NotReady
 }

@@ -29,7 +29,7 @@ type Meaning struct {
 	// false, a doubtful rule changes such a SUCCESS to NOT_READY. A rule is doubtful if its result is unknown, or if
 	// it seems to misspell the name of a field.
 	Certain bool
-	// Holds determines how rules for SUCCESS that did not match affect the Default.
+	// Holds determines whether rules for SUCCESS that did not match change or replace the Default.
 	Holds Holds
 	// Reason describes the response, such as "HTTP 200 OK". It is the reason of the verdict if the rules for
 	// SUCCESS were not evaluated on the response.
@@ -81,13 +81,13 @@ const (
 	AllowNotReady                   // the conclusion, by a preset's rule on an unsuccessful response, that the operation is not done: NOT_READY
 )
 
-// Holds determines how rules for SUCCESS that did not match affect the Default of a [Meaning].
+// Holds determines whether rules for SUCCESS that did not match change or replace the Default of a [Meaning].
 type Holds uint8
 
 // The values of [Holds].
 const (
 	HoldsAlways                Holds = iota // the Default applies unchanged
-	HoldsRunning                            // the Default applies, but its reason explains why the rules for SUCCESS did not match
+	HoldsRunning                            // the Default applies, but the reason explains why the rules for SUCCESS, if there are any, did not match
 	HoldsUnlessRulesSaySuccess              // the Default applies only without a preset and without rules for SUCCESS; otherwise, the verdict is NOT_READY, or ERROR if Rules.Strict is set
 )
 

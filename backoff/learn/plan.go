@@ -8,8 +8,9 @@ import (
 // A plan contains the ages of the operation at which attempts are best.
 type plan struct {
 	ages []float64 // in seconds, in increasing order; at least one
-	// After the last of ages, only the broad component of the forecast remains. Each further attempt is best when
-	// sqrt(median + age) has grown by growth since the previous attempt.
+	// median and growth determine the attempts after the last of ages, where only the broad component of the forecast
+	// remains. From each of these attempts to the next attempt, sqrt(median + age) grows by growth. median is the
+	// median of the broad component in seconds. growth is in the square root of seconds.
 	median, growth float64
 }
 

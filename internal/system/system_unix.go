@@ -33,8 +33,8 @@ func plain() []syscall.Signal {
 }
 
 // ignoredAtStart reports whether sig was ignored when the program started. For QUIT, it returns the result for
-// INT: Go remembers only for INT and HUP that they were ignored, and a shell without job control ignores both INT
-// and QUIT in a command that ends with "&".
+// INT: Go records only whether INT and HUP were ignored. A shell without job control makes a command that ends with
+// "&" ignore both INT and QUIT.
 func ignoredAtStart(sig syscall.Signal) bool {
 	if sig == syscall.SIGQUIT {
 		sig = syscall.SIGINT

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// readJSON reads either a JSON list of entries, or consecutive entries, as in NDJSON. The JSON starts at text[at].
+// readJSON reads either a JSON array of entries, or consecutive entries, as in NDJSON. The JSON starts at text[at].
 func (f *File) readJSON(text []byte, at int) error {
 	d := json.NewDecoder(bytes.NewReader(text[at:]))
 	isList := text[at+len(text[at:])-len(bytes.TrimLeft(text[at:], " \t"))] == '['

@@ -1,5 +1,5 @@
 // Package targets reads a targets file, which lists targets to wait for. The file consists of plain lines, CSV,
-// NDJSON, a JSON list or a YAML list.
+// NDJSON, a JSON array or a YAML list.
 //
 // An entry of the file is a text or an object. A text is a URL, or it replaces the placeholder {} in a template, a
 // URL or command with placeholders. An object can have a name, a url or a command, fields that replace
@@ -38,7 +38,8 @@ type Config struct {
 	// Template is a URL or command whose placeholders the entries replace. If Template is nil, each entry
 	// describes a target by itself.
 	Template *Template
-	// Texts are flag values whose placeholders the entries replace, too.
+	// Texts are values of flags. Each entry replaces the placeholders in Texts as it replaces the placeholders in
+	// Template.
 	Texts []Text
 	// Keys is true if each entry is the key of an element in a list. Such an entry is a text, or an object with
 	// only a name.
@@ -73,8 +74,9 @@ type File struct {
 	count  int
 }
 
-// An Entry describes a target by a URL or a Command. If [Config.Keys] is set, an Entry of a file is the key of an
-// element, and only its Name and Item are set.
+// An Entry describes a target by a URL or a Command. If [Config.Keys] is set, an Entry in [File.Entries] is the key of
+// an element. Without a template, only the Line, Name and Item of such an Entry are set. [File.Batches] combines
+// several keys in one Entry.
 type Entry struct {
 	Line int // the line in the file, counted from 1
 	// Name is the name that the entry gives to the target, or "". For a text that replaces a placeholder or is a key,

@@ -141,7 +141,7 @@ func (t Text) escape(value string, h gap) (string, error) {
 	return value, nil
 }
 
-// isJSON reports whether t looks like a JSON object or a JSON list. Its values may contain placeholders.
+// isJSON reports whether t looks like a JSON object or a JSON array. Its values may contain placeholders.
 func (t Text) isJSON() bool {
 	text := strings.TrimSpace(t.source)
 	return strings.HasPrefix(text, "[") || strings.HasPrefix(text, "{") && !strings.HasPrefix(text, Item) && text[1] != '.'

@@ -48,7 +48,8 @@ func hintLines(prefix, reason string, hints []status.Hint, kinds ...status.HintK
 	return lines
 }
 
-// corrections returns those lines about the verdict v that suggest other rules, or another --next.
+// corrections returns a line for each hint of v that suggests another rule or a value of --next. It leaves out a
+// correction that is part of v.Reason.
 func corrections(v status.Verdict) []string {
 	return hintLines("", v.Reason, v.Hints, status.HintCorrection, status.HintNext)
 }

@@ -167,13 +167,13 @@ type Forecast interface {
 	Done(age time.Duration) float64          // the probability that a run is over at the given age
 }
 
-// late is the probability from which a run counts as late: at most 2% of such runs take longer. A forecast from so
-// few past runs would be too inexact.
+// late is a limit for the probability that a run is over. If the forecast reaches late while the run still lasts, at
+// most 2% of the runs take longer. Too few past runs then remain for a useful estimate of the time left.
 const late = 0.98
 
 // left returns how much longer a run will probably take, such as "about 3m left". age is how long poll has known
-// that the operation is running. The estimate is the median of the past runs that took longer. If hardly any past
-// run took that long, left returns "later than usual". It returns "" without a forecast.
+// that the operation is running. The estimate is the median of the runs that take longer than age, according to
+// f. If at most 2% of the runs take longer, left returns "later than usual". It returns "" if f is nil.
 func left(f Forecast, age time.Duration) string {
 	if f == nil {
 		return ""

@@ -132,7 +132,7 @@ func TestEachVariableIsNamed(t *testing.T) {
 	}
 }
 
-// Names come from outside: they are made harmless, cut, and not compared without
+// Names are untrusted text: they are made harmless, cut, and not compared without
 // bound; values are never shown.
 func TestHintsHostile(t *testing.T) {
 	var many strings.Builder

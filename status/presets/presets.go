@@ -143,8 +143,8 @@ func (p Preset) Group() string {
 // Stanzas returns the stanzas of a group, in the order of evaluation. If p is not a group, it returns nil.
 func (p Preset) Stanzas() []Preset { return p.stanzas }
 
-// With returns p, completed with the related presets in presets. If p is a group, its stanzas in presets are
-// inserted ahead of the stanzas that p already has. If p is a stanza and its group is in presets, p inherits the
+// With returns p, completed with the related presets in presets. If p is a group, With inserts the group's stanzas in
+// presets ahead of the stanzas that p already has. If p is a stanza and its group is in presets, p inherits the
 // object path, the id, the detail and the gates of the group. A gate is a stanza for objects of any kind in a state
 // that is not final. Gates are evaluated before all other stanzas.
 func (p Preset) With(presets []Preset) Preset {
@@ -164,9 +164,8 @@ func (p Preset) With(presets []Preset) Preset {
 	return p
 }
 
-// isGate reports whether p is a gate: a stanza whose rules cannot end a wait, because it has no rules for SUCCESS
-// or ERROR. A gate matches objects of any kind in a state that is not final, such as an object that is being
-// deleted.
+// isGate reports whether p is a gate: a stanza that has no rules for SUCCESS or ERROR, and therefore cannot end a
+// wait. A gate is meant for objects of any kind in a state that is not final, such as objects that are being deleted.
 func (p Preset) isGate() bool {
 	return p.Match != "" && !slices.ContainsFunc(p.rules, func(r rule) bool { return r.Status.Ends() })
 }

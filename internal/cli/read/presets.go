@@ -45,9 +45,9 @@ func (p Env) FindPreset(l *argv.Line, origin, name string) (preset presets.Prese
 	return Grouped(named[0], mine), nil
 }
 
-// Grouped returns p completed by related presets in list, as [presets.Preset.With] does: a group gets the members
-// (stanzas) that list has for the group. If p is itself a stanza from a file, Grouped also completes it by its
-// built-in group.
+// Grouped returns p completed with the related presets in list, as [presets.Preset.With] does. For example, a group
+// gets the members (stanzas) that list has for the group. If p is itself a stanza from a file, Grouped also completes
+// p with the built-in group that has the name p.Group(), if such a group exists.
 func Grouped(p presets.Preset, list []presets.Preset) presets.Preset {
 	p = p.With(list)
 	if p.File == "" || p.Match == "" {
@@ -173,9 +173,13 @@ func refuseOfStanza(group presets.Preset) error {
 	return nil
 }
 
-// withSettings returns a copy of s with the settings of the preset p added at the given rank. It skips flags that
-// are already set in s, flags that do not apply to kinds, and, for an entry of a targets file, flags that concern
-// the whole run.
+// withSettings returns a copy of s with the settings of the preset p added at the given rank. It returns a usage error
+// if a value is invalid, or if presets must not set the value (see refuseSetting). It skips these settings:
+//
+//   - settings whose key is not the name of a flag in s.Flags
+//   - flags that are already set in s
+//   - flags that apply to no target of the given kinds
+//   - at the rank of an entry of a targets file, flags that concern the whole run
 func (s *Run) withSettings(p *presets.Preset, kinds argv.Kinds, rank argv.Rank) (*Run, error) {
 	given, err := s.Settings, error(nil)
 	for _, setting := range p.Settings {
@@ -197,8 +201,13 @@ func (s *Run) withSettings(p *presets.Preset, kinds argv.Kinds, rank argv.Rank) 
 // make poll flood a server with requests.
 const leastInterval = 100 * time.Millisecond
 
-// refuseSetting returns a usage error for a value that presets must not set. For an interval, this is a value below
-// leastInterval. For --follow, it is "none", another host, or an environment variable.
+// refuseSetting returns a usage error if value is a value of setting that presets must not set, and nil otherwise.
+// Presets must not set these values:
+//
+//   - for --interval, a duration below leastInterval
+//   - for --max-wait, a duration below leastInterval, except 0
+//   - for --follow, "none", a URL with a host, an expression that reads environment variables, or any other value
+//     that is invalid as the Follow of a [poll.HTTP]
 func refuseSetting(setting presets.Setting, value string) error {
 	if d, err := argv.ParseDuration(value); err == nil && d < leastInterval &&
 		(setting.Key == "interval" || setting.Key == "max-wait" && d > 0) {

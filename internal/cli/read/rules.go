@@ -15,8 +15,10 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// readRules compiles t's conditions, and the rules of --gone, --detail and --preset. It returns a usage error if a
-// condition reads a variable that targets of t's kind never set.
+// readRules sets the rules of t: the compiled conditions, the rules of --gone and --preset, and the expressions of
+// --detail. It skips conditions that are meant for other targets (see isForOthers). It returns a usage error if an
+// expression is invalid, or reads a variable that targets of t's kind never set. It also returns a usage error if there
+// is --each, but no preset and no condition for SUCCESS or NOT_READY.
 func (r *Reader) readRules(t *Target) (err error) {
 	s := t.Run
 	for _, verdict := range []status.Status{status.Throttled, status.Error, status.Success, status.NotReady} {
@@ -75,8 +77,8 @@ func (t *Target) mayRead(condition *expr.Expr) error {
 	return Applies(condition, t.Kind, t.Run.Each != "")
 }
 
-// fits returns a usage error if poll must not show the value of x, or if x reads a variable that targets of t's
-// kind never set.
+// fits returns a usage error if poll must not show the value of x, if x has the same value for every response, or if x
+// reads a variable that targets of t's kind never set.
 func (t *Target) fits(x *expr.Expr) error {
 	return cmp.Or(MayShow(x), Applies(x, t.Kind, t.Run.Each != ""))
 }

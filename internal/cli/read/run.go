@@ -133,9 +133,14 @@ func keepsEnviron(request *poll.HTTP) bool {
 }
 
 // identity returns the settings that distinguish a target from the targets of other command lines, by flag name. A
-// job log resumes a target only if these settings are the same. They are the conditions and the environment
-// variables that they read, --follow, --each, --id, and the flags that determine how poll reaches the server.
-// Limits are not included. Values that are renewed, such as tokens, are not included either: a changed token must
+// job log resumes a target only if these settings are the same:
+//
+//   - the flags of the group Conditions, except --success-threshold, --error-threshold and --detail
+//   - --follow, --each, --id and, if the command line may describe several targets, --name
+//   - for HTTP, the flags that determine how poll reaches the server, and the fields of the request's header
+//   - the environment variables that expressions in these flags read
+//
+// The result contains no limits. It also contains no values that are renewed, such as tokens: a changed token must
 // not make a new target.
 func (s *Run) identity(kind status.Kind) map[string][]string {
 	parts := make(map[string][]string)

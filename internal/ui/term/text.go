@@ -26,7 +26,7 @@ const (
 	maxLine = 4096
 )
 
-// Line returns s, which comes from outside, in a form that is safe to show as part of a line. A newline becomes \n,
+// Line returns s, an untrusted text, in a form that is safe to show as part of a line. A newline becomes \n,
 // a tab becomes a space, and an invisible character becomes its number as in [Block]. White space at both ends is
 // removed.
 func Line(s string) string {
@@ -43,7 +43,7 @@ func Line(s string) string {
 // that sanitize does not change.
 func mayHarm(r rune) bool { return r < ' ' || r > '~' || r == '#' }
 
-// Block returns s, which comes from outside, in a form that is safe to show as separate lines. Each line of the result
+// Block returns s, an untrusted text, in a form that is safe to show as separate lines. Each line of the result
 // starts with "| " and ends with a newline. If s is empty, the result is empty.
 //
 // A tab becomes four spaces, and a carriage return before a newline is removed. Other control characters, and
@@ -64,7 +64,7 @@ func blockLine(b *strings.Builder, line string) {
 	b.WriteByte('\n')
 }
 
-// sanitize writes s, which comes from outside, to b in a form that is safe to show as part of a line.
+// sanitize writes s, an untrusted text, to b in a form that is safe to show as part of a line.
 func sanitize(b *strings.Builder, s string) {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])

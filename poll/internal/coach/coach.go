@@ -46,10 +46,13 @@ const (
 	maxTold      = 10  // largest number of hints during a wait, because a document whose members keep changing would lead to ever new hints
 )
 
-// Add reads the verdict v for the response o. It adds hints to v, collects hints about o, and updates the
-// records of the rules with the results in v. It then removes the results from v. The hints replace the hints
-// about the previous response. Add ignores the results if the rules are not meant for o: if o only leads to
-// another URL, or is about an element that is missing from its list.
+// Add processes v, the verdict on the response o. It adds hints to v and removes the results of the rules from v. With
+// these results, Add updates the records of the rules, and collects hints about o in t. It ignores the results if the
+// rules are not meant for o: if o only leads to another URL, or is about an element that is missing from its list.
+//
+// For a list, Add is called for each element and then for the whole response. The hints of all these calls are kept.
+// The first call after [Coach.FirstHints] drops the hints about the previous response, unless o has the same content
+// as that response.
 func (t *Coach) Add(o *status.Observation, v *status.Verdict) {
 	addHints(o, v)
 	results := v.Results
@@ -212,8 +215,9 @@ func wording(name string, arguments ...any) string {
 	return fmt.Sprintf(text, arguments...)
 }
 
-// FirstHints returns the hints that it has not returned before, up to maxTold hints for the whole wait. The next call
-// of Add is then about a new response.
+// FirstHints returns the collected hints that no earlier call of FirstHints has returned. During a wait, all calls
+// together return at most maxTold hints. FirstHints must be called at the end of each response: the next call of Add
+// is then about a new response.
 func (t *Coach) FirstHints() []status.Hint {
 	isTold := func(hint status.Hint) bool { return slices.Contains(t.told, hint) }
 	first := slices.DeleteFunc(slices.Clone(t.hints), isTold)

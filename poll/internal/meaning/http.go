@@ -61,8 +61,9 @@ func (h HTTP) Meaning(o *status.Observation) status.Meaning {
 	return m
 }
 
-// conclusions returns the meaning of o without the Default. Its fields determine which rules may decide, and which
-// conclusions these rules may draw.
+// conclusions returns the part of the meaning of o that concerns the rules. Its fields determine which rules may decide,
+// which conclusions these rules may draw, and how the reason of a verdict explains these limits. Its DeadEnd reports
+// whether another attempt is possible. The fields Default, Holds and Certain are zero.
 func (h HTTP) conclusions(o *status.Observation) status.Meaning {
 	m := status.Meaning{Allow: status.AllowSuccess | status.AllowAbsence, NextPage: nextPage(o), Once: o.Start}
 	isRefused := h.RefusedForLoad(o)

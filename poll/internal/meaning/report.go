@@ -270,9 +270,9 @@ type glossary struct {
 	around  map[string]string
 }
 
-// A row is a line of operation.txt. It applies to members with certain names, if the value of the member passes
-// test. The statement of the member then has the stage of the row or, if that is Unknown, the stage that the
-// value denotes.
+// A row is a line of operation.txt. It applies to a member with one of certain names if the value of the member passes
+// test. The statement of the member then has the stage of the row. If the stage of the row is Unknown, the statement
+// has the stage that the value denotes.
 type row struct {
 	test  string
 	kind  kind
@@ -319,9 +319,10 @@ func stageOf(text string) Stage {
 // oddWord matches a JSON string that is a single word. Any other string, such as a URL, is a result of the operation.
 var oddWord = words.Pattern(`^"[\pL_-]+"$`)
 
-// appliesTo reports whether the value raw passes the test of r. stage is the stage that raw denotes. A test
-// without a case below is a value itself: raw passes if it is equal to that value. Unless r means Done, a
-// comparison that ignores case, quotes and punctuation suffices.
+// appliesTo reports whether raw, the JSON of a value, passes the test of r. stage is the stage that raw denotes. A
+// test that is not the name of a case below is the expected value, such as "true". The value passes such a test if raw
+// is equal to the test. Unless r.stage is Done, the value also passes if the normalized form of raw is equal to the
+// test.
 func (r row) appliesTo(raw string, stage Stage) bool {
 	switch r.test {
 	case "any":

@@ -28,10 +28,11 @@ type HTTP struct {
 	// if that URL has a different origin than the request, and is not only the https form of the same origin.
 	Redirect  string
 	Elsewhere bool
-	// Moved is true if redirects led to another page, with a different origin, path or query. A slash at the
-	// end of the path and additional query parameters do not count. Moved is also true if the last request,
-	// unlike the first, had no credentials. If the other page does not exist or lacks a member, the requested
-	// page may still exist or have the member.
+	// Moved is true if redirects led from the requested page to another page, whose origin, path or query is
+	// different. These differences do not count: https instead of http, a slash at the end of the path, and
+	// additional query parameters. Moved is also true if the request to the requested page had credentials, and the
+	// redirected request had no credentials. A response from another page proves nothing about the requested page:
+	// if the other page does not exist or lacks a member, the requested page may still exist or have the member.
 	Moved bool
 	// Date is the time of the response by the server's clock, or the zero time. Age is the time that the response has
 	// spent in caches, or 0. Started holds the Dates of the responses that redirected the start request. Its keys are
@@ -78,8 +79,9 @@ func (h HTTP) Succeeded(o *status.Observation) bool {
 	return isAccepted(o, o.Code, func(code int) bool { return code/100 == 2 })
 }
 
-// isStray reports whether the response does not describe the requested page: it is a 404, a 410 or a failure of
-// another page. That page is the target of a redirect, or an object that the operation has created.
+// isStray reports whether the response is a 404, a 410 or a failure that concerns a page other than the requested page.
+// The other page is the target of a redirect, or an object that the operation has created. A stray response does not
+// show whether the requested page exists.
 func (h HTTP) isStray(o *status.Observation) bool {
 	isAbsent := o.Code != nil && (*o.Code == http.StatusNotFound || *o.Code == http.StatusGone)
 	return (isAbsent || o.Failure != nil) && (h.Moved || h.Monitor == MonitorCreated)

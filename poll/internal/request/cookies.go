@@ -76,8 +76,9 @@ func (c *cookies) set(req *http.Request, to location) {
 	}
 }
 
-// save returns the stored cookies that apply to the given location, as Set-Cookie values for a later run. A
-// cookie that would exceed a total of maxSetCookie bytes is left out.
+// save returns the stored cookies that apply to the given location, as Set-Cookie values for a later run. If the
+// values have more than maxSetCookie bytes in total, save leaves out the cookie that exceeds this limit, and all
+// cookies after that cookie.
 func (c *cookies) save(at location) (values []string) {
 	size := 0
 	for _, cookie := range c.of(at) {
