@@ -101,9 +101,9 @@ func (w *wait) leaveOrigin() {
 	}
 }
 
-// timeForOthers estimates how long one attempt of every other wait takes, assuming that each takes as long as
-// w's attempts. At most Parallel attempts run at the same time, and at most ParallelOrigin of them at the same
-// origin.
+// timeForOthers estimates the total time for one attempt of every wait except w. It assumes that each attempt takes as
+// long as the attempts of w. At most Parallel attempts run at the same time. At most ParallelOrigin attempts run at
+// the same time at one origin.
 func (l *loop) timeForOthers(w *wait) time.Duration {
 	took := w.median()
 	others := time.Duration(l.unfinished-1) * took / time.Duration(l.Parallel)

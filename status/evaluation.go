@@ -104,7 +104,7 @@ func (e *evaluation) evaluate(rule *Rule) Result {
 	return one
 }
 
-// matched returns the verdict of a matching rule, where one is the rule's result.
+// matched returns the verdict of a matching rule. The parameter one is the result of the rule.
 func (e *evaluation) matched(o *Observation, one Result) Verdict {
 	rule := one.Rule
 	reason := rule.Why

@@ -16,7 +16,7 @@ import (
 
 // A logFace writes the log: the output of the face Lines, and the lines above the status lines of the face Live.
 // For a single wait and for a list, it reports attempts that bring news (see isNews). For few targets, it reports
-// how each of them ended. For many targets, it reports the first failures, and at each heartbeat the number of
+// the end of each target. For many targets, it reports the first failures, and at each heartbeat the number of
 // targets in each state. With the face None, it reports only failures.
 type logFace struct {
 	*view
@@ -28,7 +28,7 @@ type logFace struct {
 	reported     map[string][]string // the messages that are reported only once, by kind
 }
 
-// A logged describes the last line about a row.
+// A logged describes the last line of the log about a row.
 type logged struct {
 	verdict string // the status and the rule of the verdict
 	text    string // the reason and the progress, without details that always change

@@ -20,7 +20,7 @@ type meaning struct {
 	state  string        // describes a number of targets with this ending, as in "3 done"
 }
 
-// meanings returns the meaning of each ending. The last is the meaning of "", a target that has not ended.
+// meanings returns the meaning of each ending. The last element is for the ending "": the target has not ended.
 func meanings() [9]meaning {
 	return [...]meaning{
 		{poll.Succeeded, "succeeded", status.Success, "done"},

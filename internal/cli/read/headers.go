@@ -37,8 +37,8 @@ type refresh = func(r *http.Request, refused bool) (http.Header, error)
 
 // ReadHeaders builds the request header from the values of -H and --oauth2-bearer in l, and from cookies. As in
 // curl, a line has the form "Name: value", "Name;" for an empty value, or "Name:" to suppress a header that poll
-// would send. The value @FILE names a file with one header per line. The result renew reads the regular files among
-// these files again, and is nil if there are none.
+// would send. The value @FILE names a file with one header per line. The result renew reads these files again,
+// except files that are not regular. If there is no regular file, renew is nil.
 func ReadHeaders(l *argv.Line, process Env, cookies string) (header http.Header, renew refresh, err error) {
 	r := &headerReader{process: process, cookies: cookies}
 	err = cmp.Or(r.add(l, "header"), r.add(l, "oauth2-bearer"))

@@ -168,8 +168,8 @@ func (r *Reader) readShared(kind status.Kind, place string, settings []targets.S
 	return t, nil
 }
 
-// specOf returns the settings of a target: those of the command line, of the preset, and of the target's entry.
-// settings are the settings of the entry. If settings is empty, specOf returns r.run.
+// specOf returns the settings of a target. They come from the command line, from the preset, and from the target's
+// entry. settings are the settings of the entry. If settings is empty, specOf returns r.run.
 func (r *Reader) specOf(kind status.Kind, place string, settings []targets.Setting) (s *Run, err error) {
 	s = r.run
 	if len(settings) == 0 {

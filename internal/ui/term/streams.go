@@ -1,5 +1,5 @@
 // Package term provides the standard streams of the process and information about its terminal: which streams are
-// terminals, how wide the terminal is, and whether to use colors. It also sanitizes text from outside, such as
+// terminals, how wide the terminal is, and whether to use colors. It also sanitizes untrusted text, such as
 // responses, before poll shows the text.
 package term
 

@@ -42,7 +42,7 @@ type ruleCount struct {
 
 const (
 	maxExplained = 100 // largest number of rule results per response that are explained by hints, because explaining takes long
-	fewMessages  = 5   // number of stream messages on which a rule must have been evaluated before a hint explains that they are not JSON
+	fewMessages  = 5   // a hint explains that stream messages are not JSON only after a rule has been evaluated on this many messages
 	maxTold      = 10  // largest number of hints during a wait, because a document whose members keep changing would lead to ever new hints
 )
 
