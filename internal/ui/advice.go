@@ -11,8 +11,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// advice returns the notes and hints to print when a wait has ended with the outcome o. They include the flags with
-// which the wait would have continued or would have led to a result.
+// advice returns the notes and hints to print when a wait has ended with the outcome o. The hints include flags that
+// would have made the wait continue or led to a result.
 func advice(o *poll.Outcome) []string {
 	if isNeverSeen(o) {
 		return []string{"hint: the name of an element is the value of --id, or else its .id, .name or .metadata.name"}

@@ -209,7 +209,7 @@ func (v *view) missing() (lines []string) {
 	return lines
 }
 
-// bucketWords returns a line about the targets in lack: their number, how and why they ended, and the first of their
+// bucketWords returns a line about the targets in lack: their number, how and why they ended, and the first
 // names.
 func (v *view) bucketWords(lack bucket) string {
 	text := fmt.Sprintf("%d %s", len(lack), v.cfg.Palette.Paint(lack[0].tone(), meaningOf(lack[0].ending).state))

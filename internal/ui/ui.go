@@ -8,7 +8,7 @@
 //   - stdout contains the result and nothing else. Everything else goes to stderr.
 //   - A line that poll writes starts with "poll: ", or is a row with the columns elapsed, #attempt, STATUS and reason. It starts with a
 //     lower-case letter and has no full stop. On a narrow terminal a row has no #attempt, and long lines are wrapped and indented.
-//   - Text from outside is sanitized by package term. It is shown as a part of a row, or as a block of lines that start with "| ". Query
+//   - Package term sanitizes untrusted text. Such text is shown as a part of a row, or as a block of lines that start with "| ". Query
 //     values, header values and arguments are never shown, because events do not contain them.
 //   - A bar shows the progress that a server reports, or how many targets have ended. It never shows how much of the time has passed.
 //   - A log shows a status by its name, such as NOT_READY, and always with the reason. A status line shows only the reason.

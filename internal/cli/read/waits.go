@@ -196,8 +196,8 @@ func (w Waits) LearnOptions(f learn.Flags) fit.Options {
 }
 
 // Learned returns the schedules of the learned model m, after applying the jitter to its attempts. throttled is the
-// schedule after THROTTLED. Its wait is the longer of two waits: the wait in the schedule configured, and m's wait
-// as changed by [backoff.Throttled].
+// schedule after THROTTLED. Its wait is the longer of two waits: the wait of the parameter configured, and m's wait
+// after [backoff.Throttled] has changed it.
 func (w Waits) Learned(m *fit.Model, configured backoff.Schedule) (normal, throttled backoff.Schedule) {
 	normal = m
 	switch w.Jitter {
