@@ -131,6 +131,19 @@ func TestCookies_areFew(t *testing.T) {
 	}
 }
 
+// A cookie that would exceed the limit of saved cookies does not displace a later small cookie.
+func TestCookies_smallAfterLarge(t *testing.T) {
+	var c cookies
+	at := locationOf(t, "https://h.example.com/")
+	for i := range 5 {
+		c.keep(at, []string{fmt.Sprintf("c%d=%04000d", i, i)})
+	}
+	c.keep(at, []string{"session=1"})
+	if saved := c.save(at); len(saved) != 5 || saved[4] != "session=1" {
+		t.Errorf("the %d saved cookies lack the last one", len(saved))
+	}
+}
+
 // A later run sends saved cookies to the same origin. Their size is bounded.
 func TestCookies_saved(t *testing.T) {
 	var c, later cookies

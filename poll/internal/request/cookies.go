@@ -76,15 +76,13 @@ func (c *cookies) set(req *http.Request, to location) {
 	}
 }
 
-// save returns the stored cookies that apply to the given location, as Set-Cookie values for a later run. If the
-// values have more than maxSetCookie bytes in total, save leaves out the cookie that exceeds this limit, and all
-// cookies after that cookie.
+// save returns the stored cookies that apply to the given location, as Set-Cookie values for a later run. The values
+// have at most maxSetCookie bytes in total: save leaves out a cookie that would exceed this limit.
 func (c *cookies) save(at location) (values []string) {
 	size := 0
 	for _, cookie := range c.of(at) {
-		value := cookie.String()
-		if size += len(value); size <= maxSetCookie {
-			values = append(values, value)
+		if value := cookie.String(); size+len(value) <= maxSetCookie {
+			values, size = append(values, value), size+len(value)
 		}
 	}
 	return values
