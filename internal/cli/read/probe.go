@@ -93,7 +93,7 @@ func refuseURL(operand string) error {
 func tcpProbe(address string) (probe poll.TCP, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" {
-		return probe, argv.Usagef("a TCP address is only a host and a port: tcp://HOST:PORT")
+		return probe, argv.Usagef("a TCP address has a host and a port, and no path: tcp://HOST:PORT")
 	}
 	probe.Address = net.JoinHostPort(u.Hostname(), u.Port())
 	if err := probe.Plan().Invalid; err != nil {
