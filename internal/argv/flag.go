@@ -25,7 +25,7 @@ type Command struct {
 	OwnsSignals  bool            // whether Run itself handles signals; otherwise a signal ends the program without waiting for Run
 	NamesFlag    bool            // a single argument that starts with a dash is an operand, such as the name of a flag to explain
 	Offers       func() []string // returns completion candidates for the first operand; nil without candidates
-	Into         any             // a pointer to the struct that receives the flags' values; nil if the flags store nothing
+	Into         []any           // pointers to the structs that receive the flags' values, each of another type
 	Run          func(context.Context, *Line) error
 	Raw          func(context.Context, []string) (done bool, err error) // runs before the arguments are parsed, and reports whether it has handled them; nil for most commands
 }
@@ -152,7 +152,7 @@ func Parsed[R, T any](parse func(string) (T, error), set func(*R, T)) Reader {
 	return func(text string) (func(any), error) {
 		v, err := parse(text)
 		return func(to any) {
-			if r, ok := to.(*R); ok { // a command's flags may be spread over two structs
+			if r, ok := to.(*R); ok {
 				set(r, v)
 			}
 		}, err
@@ -166,22 +166,6 @@ func Text[R any](set func(*R, string)) Reader {
 
 // Switch returns a Reader that parses a boolean with [strconv.ParseBool].
 func Switch[R any](set func(*R, bool)) Reader { return Parsed(strconv.ParseBool, set) }
-
-// Of adapts flags, whose values are stored in a struct of type T, so that their values are stored in a struct of
-// type R. field returns the T inside an R. Of changes flags in place, and returns it.
-func Of[R, T any](flags Flags, field func(*R) *T) Flags {
-	for i, f := range flags {
-		flags[i].Set = func(text string) (func(any), error) {
-			apply, err := f.Set(text)
-			return func(to any) {
-				if r, ok := to.(*R); ok {
-					apply(field(r))
-				}
-			}, err
-		}
-	}
-	return flags
-}
 
 // ParseDuration parses a duration with a unit, such as 30s. Only 0 needs no unit. A negative duration is an error.
 func ParseDuration(s string) (time.Duration, error) {

@@ -31,9 +31,7 @@ type Line struct {
 	Then []string
 	// IsCommand is true if Operands holds a program and its arguments. Dashes is true if the line contains "--".
 	IsCommand, Dashes bool
-	// LookupEnv returns an environment variable's value, and reports whether the variable is set, like
-	// [os.LookupEnv].
-	LookupEnv func(name string) (value string, ok bool)
+	LookupEnv         Lookup // reads the environment
 	// Write writes text, a result of the command, to stdout.
 	Write func(ctx context.Context, text string) error
 	// Err is the first error in the command line, or nil.
@@ -41,6 +39,16 @@ type Line struct {
 
 	waiting *Flag     // the flag in the last argument if its value is still missing; otherwise nil
 	notes   *[]string // notes for the user; copies of the Line share them
+}
+
+// A Lookup returns the value of the environment variable called name, and reports whether the variable is set, like
+// [os.LookupEnv].
+type Lookup func(name string) (value string, isSet bool)
+
+// Get returns the value of the environment variable called name, or "" if the variable is not set.
+func (lookup Lookup) Get(name string) string {
+	value, _ := lookup(name)
+	return value
 }
 
 // NewLine returns a Line for the command c. Its method Parse adds the arguments.
@@ -95,12 +103,6 @@ func (l *Line) Environ(kinds Kinds) {
 			l.Add(f, text, name, Variable)
 		}
 	}
-}
-
-// Getenv returns the value of the environment variable called name, or "" if the variable is not set.
-func (l *Line) Getenv(name string) string {
-	value, _ := l.LookupEnv(name)
-	return value
 }
 
 // Parse sorts args into flags and operands, and stops at "--". For the main command, it also stops at the first

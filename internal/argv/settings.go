@@ -104,17 +104,17 @@ func (l Settings) With(f *Flag, text, origin string, rank Rank) (Settings, error
 
 // Without returns the settings without any values of the flag called name.
 func (l Settings) Without(name string) Settings {
-	if !l.Has(name) {
-		return l
-	}
 	return slices.DeleteFunc(slices.Clone(l), func(s Setting) bool { return s.Flag.Name == name })
 }
 
-// Apply stores the values, in the order of the settings, in a struct. The parameter to is a pointer to this struct.
-func (l Settings) Apply(to any) {
+// Apply stores the values in structs, in the order of the settings. The elements of to are pointers to the structs.
+// Each value is stored in the struct for which its flag was defined.
+func (l Settings) Apply(to ...any) {
 	for _, s := range l {
-		if s.apply != nil {
-			s.apply(to)
+		for _, target := range to {
+			if s.apply != nil {
+				s.apply(target)
+			}
 		}
 	}
 }

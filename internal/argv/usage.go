@@ -70,10 +70,7 @@ func NotApplicable(flag, origin, kind string) error {
 }
 
 // IsUsage reports whether err is or wraps a [UsageError].
-func IsUsage(err error) bool {
-	_, ok := errors.AsType[*UsageError](err)
-	return ok
-}
+func IsUsage(err error) bool { return errors.As(err, new(*UsageError)) }
 
 // hints is the content of hints.txt. The comment at the top of that file explains its three columns.
 //

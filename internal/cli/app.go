@@ -34,7 +34,7 @@ type Process struct {
 }
 
 // NewProcess returns a process with the given arguments, environment and standard streams.
-func NewProcess(args []string, lookup func(name string) (value string, ok bool), streams *term.Streams) Process {
+func NewProcess(args []string, lookup argv.Lookup, streams *term.Streams) Process {
 	p := Process{run.Host{Env: read.NewEnv(lookup, streams)}, args}
 	p.Commands = p.subcommands().names()
 	return p
@@ -176,9 +176,8 @@ func (p Process) runCommand(ctx context.Context, l *argv.Line) error {
 	if err != nil {
 		return err
 	}
-	if l.Settings = settings; c.Into != nil {
-		settings.Apply(c.Into)
-	}
+	l.Settings = settings
+	settings.Apply(c.Into...)
 	if c.OwnsSignals {
 		return c.Run(ctx, l)
 	}

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pollcli/poll/internal/cli/run"
-	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/httpscript"
 )
 
 // A blockage is a read or a write that blocks poll: the input is never written, or the output is never read.
@@ -330,7 +330,7 @@ func TestProcess1HelperProcess(t *testing.T) {
 	if os.Getenv(process1Helper) == "" {
 		t.Skip("only for the other test")
 	}
-	streams, _, _ := term.Buffers("")
+	streams, _, _ := httpscript.Streams("")
 	streams.Out, streams.Err = os.Stdout, os.Stderr
 	args := append(strings.Fields("-q --immediate --interval 1ms --max-attempts 31 -- sh -c"), "test $POLL_ATTEMPT != 30 || sleep 1; true & exit 1")
 	process := NewProcess(args, func(string) (string, bool) { return "", false }, streams)

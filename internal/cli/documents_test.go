@@ -11,7 +11,7 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/read"
-	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/httpscript"
 )
 
 // flagsPage returns docs/flags.md.
@@ -177,7 +177,7 @@ func TestComplete(t *testing.T) {
 
 // testApp returns a process without arguments and environment variables.
 func testApp() Process {
-	streams, _, _ := term.Buffers("")
+	streams, _, _ := httpscript.Streams("")
 	return NewProcess(nil, func(string) (string, bool) { return "", false }, streams)
 }
 

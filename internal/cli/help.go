@@ -232,10 +232,8 @@ func showPage(ctx context.Context, p run.Host, text string) error {
 	}
 	if !p.Streams.Dumb && pager != "" {
 		c := exec.Command("sh", "-c", pager)
-		c.Env = os.Environ()
-		if _, isSet := p.Lookup("LESS"); !isSet {
-			c.Env = append(c.Env, "LESS=FRX") // less prints a page that fits the screen without paging
-		}
+		// With FRX, less prints a page that fits the screen without paging. The user's own LESS comes later and wins.
+		c.Env = append([]string{"LESS=FRX"}, os.Environ()...)
 		c.Stderr = io.Discard
 		if lend(p, c, text) {
 			return nil

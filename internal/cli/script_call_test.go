@@ -21,7 +21,6 @@ import (
 
 	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/internal/httpscript"
-	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // A caller runs poll in the process of the test, for one script.
@@ -105,7 +104,7 @@ func (c *caller) call(ts *testscript.TestScript, args []string) run.ExitCode {
 	}
 	setEnviron(environ)
 
-	streams, _, _ := term.Buffers(c.input)
+	streams, _, _ := httpscript.Streams(c.input)
 	c.input = ""
 	streams.Out, streams.Err = ts.Stdout(), ts.Stderr()
 	streams.Unicode, streams.NoColor = false, c.env["NO_COLOR"] != ""

@@ -19,7 +19,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/read"
 	"github.com/pollcli/poll/internal/cli/run"
 	"github.com/pollcli/poll/internal/httpscript"
-	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/learn"
 )
 
 // specOf returns the Run for the arguments of a wait. The wait does not start.
@@ -36,7 +36,7 @@ func specOf(ctx context.Context, w Process) (*read.Run, error) {
 // lineOf parses arguments with environment variables.
 func lineOf(t *testing.T, args []string, env map[string]string) (*read.Run, error) {
 	t.Helper()
-	streams, _, _ := term.Buffers("")
+	streams, _, _ := httpscript.Streams("")
 	return specOf(t.Context(), NewProcess(args, func(name string) (string, bool) { v, ok := env[name]; return v, ok }, streams))
 }
 
@@ -208,8 +208,8 @@ func TestFlags_set(t *testing.T) {
 	}
 }
 
-// setsSomething reports whether setting the flag changes an empty value of the type of into.
-func setsSomething(f *argv.Flag, into any) bool {
+// setsSomething reports whether setting the flag changes an empty struct of a wait, or of the types in into.
+func setsSomething(f *argv.Flag, into []any) bool {
 	values := slices.Concat(f.Words, []string{
 		"true", "7s", "7", "200", "7%", "7/s", "a=b", "a:b", "http://h:1", "h:80:127.0.0.1", "h:80:h:81", "1s-2s", "exponential",
 	})
@@ -218,10 +218,7 @@ func setsSomething(f *argv.Flag, into any) bool {
 		if err != nil {
 			continue
 		}
-		for _, like := range []any{new(read.Run), into} {
-			if like == nil {
-				continue
-			}
+		for _, like := range append([]any{new(read.Run), new(read.Waits), new(learn.Flags)}, into...) {
 			empty, filled := reflect.New(reflect.TypeOf(like).Elem()), reflect.New(reflect.TypeOf(like).Elem())
 			l.Apply(filled.Interface())
 			if !reflect.DeepEqual(empty.Interface(), filled.Interface()) {
@@ -288,7 +285,7 @@ func TestReadFile_limit(t *testing.T) {
 	full := strings.Repeat("x", 1<<20)
 	for input, want := range map[string]string{full: "", full + "x": "stdin is larger than 1 MiB, the most that poll reads"} {
 		var p read.Env
-		p.Streams, _, _ = term.Buffers(input)
+		p.Streams, _, _ = httpscript.Streams(input)
 		text, err := p.ReadFile("-", 1<<20)
 		if want == "" && (err != nil || string(text) != input) || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%d bytes: have %d bytes and %v, want %q", len(input), len(text), err, want)

@@ -21,7 +21,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/read"
 	"github.com/pollcli/poll/internal/cli/run"
-	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/status/presets"
 )
 
@@ -137,7 +137,7 @@ func processOf(t *testing.T, line string) (Process, *outputs) {
 		t.Fatalf("%q does not run poll", line)
 	}
 	o := new(outputs)
-	streams, _, _ := term.Buffers("")
+	streams, _, _ := httpscript.Streams("")
 	streams.Out, streams.Err, streams.Unicode = &o.out, &o.err, false
 	return NewProcess(args[1:], func(name string) (string, bool) { v, ok := env[name]; return v, ok }, streams), o
 }

@@ -1,6 +1,7 @@
 // Package httpscript is a scripted HTTP server for tests, and the language of its
 // scripts. The scripts of the command line, the conversations of package poll and
-// scripts/torture use it; the program does not import it.
+// scripts/torture use it; the program does not import it. [Streams] returns standard
+// streams for tests of the command line.
 //
 // An answer is
 //

@@ -287,7 +287,7 @@ func (f *Flags) Store(l *argv.Line) (History, error) {
 	if f.history != "" {
 		return History{Dir: f.history}, nil
 	}
-	dir, err := system.StateDir(l.Getenv, "history")
+	dir, err := system.StateDir(l.LookupEnv.Get, "history")
 	return History{Dir: dir}, err
 }
 

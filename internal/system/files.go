@@ -155,18 +155,24 @@ func WriteAt(f *os.File, text []byte, end int64) error {
 }
 
 // StateDir returns the directory for the part of poll's state called name: history or slices. The directory is
-// $XDG_STATE_HOME/poll/NAME, or ~/.local/state/poll/NAME if the variable is not an absolute path (XDG Base Directory
-// Specification). On Windows without HOME, it is %LocalAppData%\poll\NAME. StateDir does not create the directory.
-// It returns an error if no environment variable names a directory.
+// $XDG_STATE_HOME/poll/NAME, ~/.local/state/poll/NAME or %LocalAppData%\poll\NAME. StateDir does
+// not create the directory. It returns an error if no environment variable names a directory.
 func StateDir(getenv func(string) string, name string) (string, error) {
-	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "poll", name), nil
+	if dir := UserDir(getenv, name, "XDG_STATE_HOME", ".local/state", "LocalAppData"); dir != "" {
+		return dir, nil
 	}
-	if home := getenv("HOME"); home != "" {
-		return filepath.Join(home, ".local", "state", "poll", name), nil
+	return "", fmt.Errorf("there is no directory for %s: neither XDG_STATE_HOME nor HOME is an absolute path", name)
+}
+
+// UserDir returns the directory of the current user for the files of poll that name describes. Its parent is
+// the directory poll in one of three places: the value of the variable xdg, the directory local below HOME, or
+// the value of the variable windows. UserDir uses the first of these that is an absolute path, as the XDG Base
+// Directory Specification requires. It returns "" if none is an absolute path.
+func UserDir(getenv func(string) string, name, xdg, local, windows string) string {
+	for _, base := range []string{getenv(xdg), filepath.Join(getenv("HOME"), local), getenv(windows)} {
+		if filepath.IsAbs(base) {
+			return filepath.Join(base, "poll", name)
+		}
 	}
-	if dir := getenv("LocalAppData"); runtime.GOOS == "windows" && dir != "" {
-		return filepath.Join(dir, "poll", name), nil
-	}
-	return "", fmt.Errorf("there is no directory for %s: neither XDG_STATE_HOME nor HOME is set", name)
+	return ""
 }

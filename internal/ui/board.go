@@ -189,25 +189,21 @@ type timeline struct {
 	ended   time.Duration // when the last attempt ended; before the first attempt, the time of the first event
 }
 
-// update adds the attempt that the event ev reports. It ignores other events.
+// update adds the attempt that the event ev reports. It ignores other events. It drops many attempts at a time,
+// because each drop moves all later attempts.
 func (t *timeline) update(ev poll.Event) {
 	if ev.Kind != poll.EventAttempt {
 		return
 	}
+	if len(t.moments) == firstMoments+2*lastMoments {
+		t.moments = slices.Delete(t.moments, firstMoments, firstMoments+lastMoments)
+	}
 	start := ev.Elapsed - ev.Took
-	t.add(moment{
+	t.moments = append(t.moments, moment{
 		Attempt: ev.State.Attempts, At: seconds(start), Status: string(ev.Verdict.Status),
 		Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Wait: seconds(max(0, start-t.ended)),
 	})
 	t.ended = ev.Elapsed
-}
-
-// add adds an attempt. It drops many attempts at a time, because each drop moves all later attempts.
-func (t *timeline) add(m moment) {
-	if len(t.moments) == firstMoments+2*lastMoments {
-		t.moments = slices.Delete(t.moments, firstMoments, firstMoments+lastMoments)
-	}
-	t.moments = append(t.moments, m)
 }
 
 // kept returns the first and the last attempts, without the attempts between them.

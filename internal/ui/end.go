@@ -68,6 +68,11 @@ func (v *view) end(o *poll.Outcome, s *poll.Summary, now time.Time) end {
 	return e
 }
 
+// succeeded reports whether ev, the last event, reports success.
+func (v *view) succeeded(ev poll.Event) bool {
+	return v.end(ev.Outcome, ev.Summary, ev.At).Ending == poll.Succeeded
+}
+
 // goalReason returns why a wait for several targets ended. The reason states whether the goal was reached and,
 // unless all targets succeeded, the number of targets in each state.
 func (v *view) goalReason(s *poll.Summary) string {
@@ -89,6 +94,9 @@ func (v *view) goalReason(s *poll.Summary) string {
 	}
 	return clauses(cause, text) + counts
 }
+
+// at returns the time at which the wait ended. For a resumed wait, that may have been in an earlier run.
+func (e end) at() time.Time { return e.State.Start.Add(e.Elapsed) }
 
 // status returns the status that corresponds to the ending, which may differ from the status of the last response.
 // It returns None if no response has arrived.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -142,7 +142,7 @@ func TestGroupLines_bounded(t *testing.T) {
 
 // The heartbeat tells how many targets are in which state.
 func TestGroupLines_heartbeat(t *testing.T) {
-	s, _, err := term.Buffers("")
+	s, _, err := httpscript.Streams("")
 	r := New(Config{Streams: s, Face: Lines, Heartbeat: new(time.Duration(0)), Targets: 25, Goal: allOf(25)})
 	events := manyJobs(25)
 	for _, ev := range events {
@@ -161,7 +161,7 @@ func TestGroupLines_heartbeat(t *testing.T) {
 
 // A place that is closed again and again is reported once, and of many places only the first are.
 func TestGroupLines_places(t *testing.T) {
-	s, _, err := term.Buffers("")
+	s, _, err := httpscript.Streams("")
 	r := New(Config{Streams: s, Face: Lines, Targets: 2, Goal: allOf(2)})
 	began := time.Now()
 	for second := range 75 {

@@ -231,7 +231,7 @@ func (e end) json(exit any) outcomeJSON {
 		exit = json.RawMessage("null")
 	}
 	return outcomeJSON{Status: statusWord(e.status()), Ending: meaningOf(e.Ending).key, Exit: exit, Reason: term.Line(e.Reason), goalJSON: e.goal,
-		Attempts: e.State.Attempts, messagesJSON: messagesOf(e.State, e.State.Start.Add(e.Elapsed)), Elapsed: seconds(e.Elapsed),
+		Attempts: e.State.Attempts, messagesJSON: messagesOf(e.State, e.at()), Elapsed: seconds(e.Elapsed),
 		Resumed: e.Resumed, Objects: objectsOf(e.Verdict)}
 }
 
@@ -241,7 +241,7 @@ func (v *view) document(result Result, exit int) documentJSON {
 	e := v.end(o, nil, time.Now())
 	d := documentJSON{
 		V: 1, outcomeJSON: e.json(exit), Target: &o.Target, Notes: append(hintLines("", o.Verdict.Reason, o.Hints), oneLines("", v.notes)...),
-		callAgain: callAgain{e.again, seconds(e.in)}, predictionJSON: predict(v.cfg.Forecast, ageOf(o)), Timeline: v.board.timeline.kept(),
+		callAgain: callAgain{e.again, seconds(e.in)}, predictionJSON: predict(v.cfg.Forecast, poll.Event{At: e.at(), State: o.State}.Age()), Timeline: v.board.timeline.kept(),
 	}
 	d.setValue(result.values)
 	d.setBody(o.Observation)
@@ -302,20 +302,9 @@ func predict(f Forecast, age time.Duration) predictionJSON {
 	}
 }
 
-// ageOf returns the time from the start of the operation to the end of the wait. It returns 0 if the operation's
-// start is unknown. For a resumed wait, the end may have been in an earlier run.
-func ageOf(o *poll.Outcome) time.Duration {
-	if o.State.Began.IsZero() {
-		return 0
-	}
-	return o.Elapsed - o.State.Began.Sub(o.State.Start)
-}
-
-func waitSeconds(h *status.RetryAfter) secondsJSON {
-	if h == nil {
-		return 0
-	}
-	return seconds(h.Wait)
+// waitSeconds returns the wait that a server requires, or 0 if asked is nil.
+func waitSeconds(asked *status.RetryAfter) secondsJSON {
+	return seconds(cmp.Or(asked, new(status.RetryAfter)).Wait)
 }
 
 // statusWord returns a status for JSON. It returns nil, which becomes null, for None.

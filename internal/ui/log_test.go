@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -18,7 +19,7 @@ import (
 
 // show shows the events in the given way and returns what stands on stderr.
 func show(events []poll.Event, cfg Config) string {
-	s, _, err := term.Buffers("")
+	s, _, err := httpscript.Streams("")
 	cfg.Streams = s
 	r := New(cfg)
 	for _, ev := range events {
@@ -81,7 +82,7 @@ type said struct {
 // listen returns streams whose stderr keeps every line with its time.
 func listen(have *[]said) *term.Streams {
 	began := time.Now()
-	s, _, _ := term.Buffers("")
+	s, _, _ := httpscript.Streams("")
 	s.Err = writerFunc(func(p []byte) (int, error) {
 		for line := range strings.Lines(string(p)) {
 			*have = append(*have, said{time.Since(began), strings.TrimSuffix(line, "\n")})
@@ -160,7 +161,7 @@ func TestLines_twoHours(t *testing.T) {
 
 // A row says what holds back the next attempt of its target.
 func TestShared_row(t *testing.T) {
-	s, _, _ := term.Buffers("")
+	s, _, _ := httpscript.Streams("")
 	s.ErrIsTerminal = true
 	r := New(Config{Streams: s, Face: Live, Targets: 1, Goal: allOf(1)})
 	defer r.Close()
@@ -182,7 +183,7 @@ func TestNotes_ofEachFace(t *testing.T) {
 	words := "poll: waiting for " + jobURL + ", up to 10m\npoll: note: before\npoll: note: meanwhile \\x1b[31m\n"
 	events := recordings()["threshold"]
 	for face, want := range map[Face]string{Lines: words, Live: words, None: "", JSON: `"notes":["before","meanwhile \\x1b[31m"]`} {
-		s, out, err := term.Buffers("")
+		s, out, err := httpscript.Streams("")
 		r := New(Config{Streams: s, Face: face})
 		r.Note("before")
 		r.Event(events[0])

@@ -31,9 +31,8 @@ type shown struct {
 // operation. It compiles the expressions on the first call.
 var usualMembers = sync.OnceValue(func() (list []*expr.Expr) {
 	for _, path := range []string{".progress", ".percent", ".percentComplete", ".progress_percentage"} {
-		if x, err := expr.CompileValue(path); err == nil { // the expressions always compile
-			list = append(list, x)
-		}
+		x, _ := expr.CompileValue(path) // the expressions always compile
+		list = append(list, x)
 	}
 	return list
 })

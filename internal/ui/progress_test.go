@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -76,7 +76,7 @@ func TestProgressOf(t *testing.T) {
 		"asked for more than that": {show: []string{".a"}, o: httpAnswer(200, `{"a":[true,{"b":null}]}`), want: `[true,{"b":null}] [[true,{"b":null}]]`},
 		"too long":                 {show: []string{".a"}, o: httpAnswer(200, `{"a":"`+strings.Repeat("x", 100)+`"}`), want: strings.Repeat("x", 57) + `... ["` + strings.Repeat("x", 57) + `..."]`},
 	} {
-		s, _, _ := term.Buffers("")
+		s, _, _ := httpscript.Streams("")
 		found := New(Config{Streams: s, Show: values(t, test.show...)}).progressOf(test.o)
 		have := found.words()
 		if found.values != nil {
@@ -156,7 +156,7 @@ func slowJob() []poll.Event {
 
 func TestForecast_lines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, _, err := term.Buffers("")
+		s, _, err := httpscript.Streams("")
 		r := New(Config{Streams: s, Face: Lines, Forecast: evenly{longest: 16 * time.Minute},
 			Heartbeat: new(4 * time.Minute), Opening: []string{"more words"}})
 		replay(r, slowJob(), nil)

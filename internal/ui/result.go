@@ -90,11 +90,10 @@ func (out Output) values(obs *status.Observation) ([]expr.Value, error) {
 // newline. After a failure, it returns nil. If there are several values, or several targets, the values are
 // separated by tabs. In such a line, a backslash, tab, newline or carriage return within a value is written as \\,
 // \t, \n or \r, like @tsv in jq.
-func (r Result) Answer() []byte { return r.answer(false) }
-
-// answer implements [Result.Answer]. If isTerminal is true, it also sanitizes the values in a line with several
-// values, and ends the output with a newline.
-func (r Result) answer(isTerminal bool) []byte {
+//
+// If isTerminal is true, Answer also sanitizes the values in a line with several values, and ends the output with a
+// newline.
+func (r Result) Answer(isTerminal bool) []byte {
 	o, values := r.Outcome, r.values
 	switch {
 	case o.Ending != poll.Succeeded, len(values) == 0 && o.Observation == nil:
@@ -126,39 +125,28 @@ func (r Result) AtEnd() bool {
 	return r.output.JSON || !r.output.PerTarget && r.Outcome.Ending == poll.Succeeded
 }
 
-// A ResultError reports that poll could not write the result.
-type ResultError struct{ Err error }
-
-// Error returns the message of the cause with the prefix "write the result: ".
-func (e *ResultError) Error() string { return fmt.Sprintf("write the result: %v", e.Err) }
-
-// Unwrap returns the cause.
-func (e *ResultError) Unwrap() error { return e.Err }
-
 func writeObject(s *term.Streams, object any) error {
 	line, err := encode(object)
 	if err != nil {
-		return &ResultError{Err: err}
+		return fmt.Errorf("write the result: %w", err)
 	}
 	return WriteOut(s, line)
 }
 
-// WriteOut writes p to stdout and closes stdout, because some file systems report lost data only at the close. Any
-// error is a [*ResultError].
+// WriteOut writes p to stdout and closes stdout, because some file systems report lost data only at the close.
 func WriteOut(s *term.Streams, p []byte) error {
 	_, err := io.Copy(s.Out, bytes.NewReader(p)) // io.Copy detects short writes
 	if err == nil {
 		err = s.CloseOut()
 	}
 	if err != nil {
-		return &ResultError{Err: err}
+		return fmt.Errorf("write the result: %w", err)
 	}
 	return nil
 }
 
 // WriteResult writes the result of a single wait to stdout and closes stdout. With JSON, it writes a [documentJSON].
-// Otherwise, it writes [Result.Answer], or nothing after a failure. exit is the exit code of the process. Any error
-// is a [*ResultError].
+// Otherwise, it writes [Result.Answer], or nothing after a failure. exit is the exit code of the process.
 func (r *Reporter) WriteResult(result Result, exit int) error {
 	switch {
 	case result.output.JSON:
@@ -169,7 +157,7 @@ func (r *Reporter) WriteResult(result Result, exit int) error {
 	case result.Outcome.Ending != poll.Succeeded:
 		return nil
 	}
-	return WriteOut(r.cfg.Streams, result.answer(r.cfg.Streams.OutIsTerminal))
+	return WriteOut(r.cfg.Streams, result.Answer(r.cfg.Streams.OutIsTerminal))
 }
 
 // WriteTarget writes the result of target number n to stdout, or keeps it for [Reporter.WriteSummary]. exit is the
@@ -177,7 +165,7 @@ func (r *Reporter) WriteResult(result Result, exit int) error {
 //
 // WriteTarget does nothing for a list, which has the number 0, because only its elements have results. It does not
 // write a result again that was written in an earlier run. Without --print, it also writes nothing to a terminal
-// that shows the targets as status lines. Any error is a [*ResultError].
+// that shows the targets as status lines.
 func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	if n == 0 {
 		return nil
@@ -199,7 +187,7 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	case out.JSON, !out.PerTarget, o.Resumed:
 		return nil
 	case len(out.Print) > 0:
-		return r.writeLine(result.answer(r.cfg.Streams.OutIsTerminal))
+		return r.writeLine(result.Answer(r.cfg.Streams.OutIsTerminal))
 	case r.isDrawnOver():
 		return nil
 	}
@@ -227,14 +215,13 @@ func (r *Reporter) writeLine(line []byte) error {
 		}
 	}
 	if _, err := r.cfg.Streams.Out.Write(line); err != nil {
-		return &ResultError{Err: err}
+		return fmt.Errorf("write the result: %w", err)
 	}
 	return nil
 }
 
 // WriteSummary completes the output for several targets, and closes stdout. With JSON, it writes a [summaryJSON]. If
-// one target was enough, it writes that target's result. exit is the exit code of the process. Any error is a
-// [*ResultError].
+// one target was enough, it writes that target's result. exit is the exit code of the process.
 func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
 	r.results.mu.Lock()
 	defer r.results.mu.Unlock()

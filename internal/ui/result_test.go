@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -48,7 +49,7 @@ func TestResult_jsonBody(t *testing.T) {
 		{"too deep", deep, `"` + deep + `"`, ""},
 	}
 	for _, test := range tests {
-		s, out, _ := term.Buffers("")
+		s, out, _ := httpscript.Streams("")
 		output := Output{JSON: true}
 		check(t, writeResult(s, output.Evaluate(success(httpAnswer(200, test.body)))))
 		if n := strings.Count(out.String(), "\n"); n != 1 || !strings.HasSuffix(out.String(), "\n") {
@@ -71,10 +72,10 @@ func TestResult_newline(t *testing.T) {
 		{"text", "text\n"}, {"line\n", "line\n"}, {"two\n\n", "two\n\n"}, {"crlf\r\n", "crlf\r\n"}, {"", ""},
 	} {
 		for isTerminal, want := range map[bool]string{true: test.onTerminal, false: test.body} {
-			s, out, _ := term.Buffers("")
+			s, out, _ := httpscript.Streams("")
 			s.OutIsTerminal = isTerminal
 			result := Output{}.Evaluate(success(httpAnswer(200, test.body)))
-			if err := writeResult(s, result); err != nil || out.String() != want || string(result.Answer()) != test.body {
+			if err := writeResult(s, result); err != nil || out.String() != want || string(result.Answer(false)) != test.body {
 				t.Errorf("terminal %v: have %q, want %q: %v", isTerminal, out, want, err)
 			}
 		}
@@ -84,7 +85,7 @@ func TestResult_newline(t *testing.T) {
 func TestTimeline(t *testing.T) {
 	var h timeline
 	for i := range 1234 {
-		h.add(moment{Attempt: i + 1})
+		h.update(poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: i + 1}})
 	}
 	if m := h.kept(); len(m) != 500 || m[49].Attempt != 50 || m[50].Attempt != 785 || m[499].Attempt != 1234 {
 		t.Errorf("have %d moments: %v", len(m), m)
@@ -96,7 +97,7 @@ func TestResults_columnsOnTerminal(t *testing.T) {
 	result := Output{PerTarget: true, Print: append(printed(`"\u001b]0;x\u0007\t1"`), printed(`"b"`)...)}.
 		Evaluate(success(httpAnswer(200, "{}")))
 	for isTerminal, want := range map[bool]string{true: `\x1b]0;x\x07\t1` + "\tb\n", false: "\x1b]0;x\a\\t1\tb\n"} {
-		s, stdout, _ := term.Buffers("")
+		s, stdout, _ := httpscript.Streams("")
 		s.OutIsTerminal = isTerminal
 		r := New(Config{Streams: s, Face: None, Goal: "all"})
 		nothing := Output{PerTarget: true, Print: printed("")}.Evaluate(success(httpAnswer(200, "{}")))
@@ -110,7 +111,7 @@ func TestResults_columnsOnTerminal(t *testing.T) {
 func TestResults_concurrent(t *testing.T) {
 	const n = 20
 	for _, out := range []Output{{PerTarget: true}, {PerTarget: true, JSON: true}} {
-		s, stdout, _ := term.Buffers("")
+		s, stdout, _ := httpscript.Streams("")
 		s.Out = writerFunc(func(p []byte) (int, error) { // a piece at a time
 			for _, b := range p {
 				stdout.WriteByte(b)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -41,7 +42,7 @@ func newTerminal(t *testing.T, width, height int) *terminal {
 }
 
 func (m *terminal) streams() *term.Streams {
-	s, _, _ := term.Buffers("")
+	s, _, _ := httpscript.Streams("")
 	s.Err, s.ErrIsTerminal = m, true
 	s.Width = func() int { m.mu.Lock(); defer m.mu.Unlock(); return m.width }
 	s.Height = func() int { m.mu.Lock(); defer m.mu.Unlock(); return m.height }

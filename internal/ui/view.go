@@ -11,7 +11,6 @@ import (
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/internal/words"
-	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -118,14 +117,6 @@ type view struct {
 	glyphs glyphs
 	notes  []string    // the notes that Note has received so far
 	child  *term.Lines // the stderr of a command; nil if it is not shown
-}
-
-// succeeded reports whether ev, the last event, reports success.
-func (v *view) succeeded(ev poll.Event) bool {
-	if ev.Summary != nil {
-		return ev.Summary.Ending == poll.Succeeded
-	}
-	return ev.Outcome.Ending == poll.Succeeded
 }
 
 // height returns the number of rows of the terminal.

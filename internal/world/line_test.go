@@ -17,7 +17,7 @@ import (
 
 	"github.com/pollcli/poll/internal/cli"
 	"github.com/pollcli/poll/internal/cli/run"
-	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -340,7 +340,7 @@ func (m *machine) forget() {
 
 // call runs the command line once.
 func (m *machine) call(run int) (code run.ExitCode, isKilled bool, stdout, stderr string) {
-	streams, out, errs := term.Buffers("")
+	streams, out, errs := httpscript.Streams("")
 	p, ctx, end := m.newProcess(run)
 	defer end()
 	streams.Out, m.before = pipe{p, out}, m.read()

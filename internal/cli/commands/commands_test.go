@@ -173,9 +173,9 @@ func TestPicture(t *testing.T) {
 		{"seconds, with a legend", plot{Y: seconds, Series: []series{line("x", 60, 200), line("y", 90, 300)}},
 			[]string{"0", "0.5", "1", "1.5", "2", "0s", "1m", "2m", "3m", "4m", "5m", "time", "x", "y"}},
 		{"far apart", plot{Y: seconds, Series: []series{line("x", 0, 1), line("y", 2, 1e6)}},
-			[]string{"0", "0.5", "1", "1.5", "2", "1s", "10s", "1m40s", "16m40s", "2h47m", "1d4h", "11d14h", "time", "x", "y"}},
+			[]string{"0", "0.5", "1", "1.5", "2", "1s", "10s", "1m40s", "16m40s", "2h46m40s", "1d3h46m40s", "11d13h46m40s", "time", "x", "y"}},
 		{"too long for a duration", plot{Y: seconds, Series: []series{line("x", 1e9), line("y", 1e12)}},
-			[]string{"0", "0.2", "0.4", "0.6", "0.8", "1", "11574d", "over 292 years", "over 292 years", "over 292 years", "time", "x", "y"}},
+			[]string{"0", "0.2", "0.4", "0.6", "0.8", "1", "11574d1h46m40s", "over 292 years", "over 292 years", "over 292 years", "time", "x", "y"}},
 		{"all zero", plot{Series: []series{line("", 0)}},
 			[]string{"0", "0.2", "0.4", "0.6", "0.8", "1", "0", "0.2", "0.4", "0.6", "0.8", "1"}},
 	}

@@ -26,7 +26,7 @@ func Eval(p read.Env) *argv.Command {
 		Operands: "EXPR [FILE|-]",
 		Summary:  "try a condition on a response in a file",
 		Flags:    q.flags(),
-		Into:     q,
+		Into:     []any{q},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			q.env.Context = ctx
 			if err := q.read(l); err != nil {

@@ -53,7 +53,7 @@ func unknown(saved learn.History, name string) error {
 // History returns the command that shows or removes the past runs that --learn uses.
 func History(s *term.Streams) *argv.Command {
 	h := &history{streams: s}
-	directory := argv.Of(learn.Table().Only("history"), func(h *history) *learn.Flags { return &h.Flags })
+	directory := learn.Table().Only("history")
 	directory[0].Needs = ""
 	return &argv.Command{
 		HasVariables: true,
@@ -61,7 +61,7 @@ func History(s *term.Streams) *argv.Command {
 		Summary:      "what --learn has remembered",
 		Flags: append(directory,
 			argv.Flag{Name: "forget", Set: argv.Switch(func(h *history, on bool) { h.forget = on }), Usage: "remove the history of NAME"}),
-		Into: h,
+		Into: []any{h, &h.Flags},
 		Run:  h.run,
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"text/template"
-	"time"
 
 	"github.com/pollcli/poll/internal/words"
 )
@@ -47,13 +46,7 @@ func (a axis) text(v float64) string {
 	if !a.seconds {
 		return strconv.FormatFloat(v, 'g', 6, 64)
 	}
-	d := words.Nanoseconds(v * 1e9)
-	for _, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {
-		if d > 20*unit && d < words.Longest {
-			d = d.Round(unit)
-		}
-	}
-	return words.Duration(d)
+	return words.Duration(words.Nanoseconds(v * 1e9))
 }
 
 // A scale maps the values of an axis to positions in pixels.

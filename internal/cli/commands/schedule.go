@@ -26,7 +26,7 @@ func Schedule(s *term.Streams) *argv.Command {
 		HasVariables: true,
 		Summary:      "see when a wait would poll",
 		Flags:        q.flags(),
-		Into:         q,
+		Into:         []any{q, &q.output, &q.waits, &q.past},
 		Run:          q.run,
 	}
 }
@@ -43,32 +43,27 @@ type scheduleQuery struct {
 	streams  *term.Streams
 	waits    read.Waits
 	past     learn.Flags
-	count    *int           // the number of attempts to show; nil if not set
-	timeout  *time.Duration // the latest start of the attempts to show; 0 means no limit, and nil means not set
-	compared []string       // the strategies to compare; nil shows a single schedule
+	compared []string // the strategies to compare; nil shows a single schedule
 
-	table table // the settings of the table, without its schedule
+	table   table // the settings of the table, without its schedule
+	bounded bool  // whether the user has set a limit of the table
 }
 
 func (q *scheduleQuery) flags() argv.Flags {
-	waits := argv.Of(read.WaitsTable(), func(q *scheduleQuery) *read.Waits { return &q.waits })
+	waits := read.WaitsTable()
 	waits.Lookup("seed").Usage = "show the waits of poll --seed N, not averages"
 	return slices.Concat(argv.Flags{
-		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", Set: argv.Parsed(argv.ParseCount(0), func(q *scheduleQuery, v int) { q.count = &v }), Usage: "how many attempts to show"},
-		{Name: "timeout", HasVariable: true, Value: "D", Default: asFlag(read.DefaultTimeout), Set: argv.Parsed(argv.ParseDuration, func(q *scheduleQuery, v time.Duration) { q.timeout = &v }), Usage: "show the attempts until then"},
-	}, waits, argv.Of(learn.Table().Only("learn", "poll-cost", "age", "history"), func(q *scheduleQuery) *learn.Flags { return &q.past }), argv.Flags{
+		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", Set: argv.Parsed(argv.ParseCount(0), func(q *scheduleQuery, v int) { q.table.attempts = v }), Usage: "how many attempts to show"},
+		{Name: "timeout", HasVariable: true, Value: "D", Default: asFlag(read.DefaultTimeout), Set: argv.Parsed(argv.ParseDuration, func(q *scheduleQuery, v time.Duration) { q.table.timeout = v }), Usage: "show the attempts until then"},
+	}, waits, learn.Table().Only("learn", "poll-cost", "age", "history"), argv.Flags{
 		{Name: "compare", Value: "LIST", Offers: read.Strategies, Set: argv.Parsed(argv.ParseList(argv.ParseWord(read.Strategies())), func(q *scheduleQuery, v []string) { q.compared = v }), Not: "strategy interval overshoot seed learn", Usage: "show several strategies together"},
-	}, argv.Of(outputTable("write a chart"), func(q *scheduleQuery) *output { return &q.output }))
+	}, outputTable("write a chart"))
 }
 
 func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
-	q.table = table{
-		attempts:     *cmp.Or(q.count, new(int)),
-		timeout:      *cmp.Or(q.timeout, new(time.Duration)),
-		immediate:    q.waits.AtOnce(),
-		initialDelay: q.waits.InitialDelay,
-	}
-	if q.bounded() && q.table.attempts == 0 && q.table.timeout == 0 {
+	q.table.immediate, q.table.initialDelay = q.waits.AtOnce(), q.waits.InitialDelay
+	q.bounded = l.Has("attempts") || l.Has("timeout")
+	if q.bounded && q.table.attempts == 0 && q.table.timeout == 0 {
 		return argv.Usagef("the table would have no end: give --attempts or --timeout")
 	}
 	model, err := recall(q.past, l, q.streams, q.waits)
@@ -92,12 +87,10 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 
 // bound sets the limits of the table to attempts and timeout, unless the user has set a limit.
 func (q *scheduleQuery) bound(attempts int, timeout time.Duration) {
-	if !q.bounded() {
+	if !q.bounded {
 		q.table.attempts, q.table.timeout = attempts, timeout
 	}
 }
-
-func (q *scheduleQuery) bounded() bool { return q.count != nil || q.timeout != nil }
 
 func (q *scheduleQuery) resolved() read.Waits {
 	return q.waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait)
@@ -181,7 +174,7 @@ func (q *scheduleQuery) totals(rows []row) string {
 	switch {
 	case len(rows) != q.table.attempts:
 		text += fmt.Sprintf("poll --timeout %s checks once more, just before that\n", asFlag(q.table.timeout))
-	case !q.bounded():
+	case !q.bounded:
 		text += fmt.Sprintf("these are the first %d; --attempts or --timeout shows others\n", len(rows))
 	}
 	return text
@@ -257,7 +250,7 @@ func Tune() *argv.Command {
 			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), Set: argv.Parsed(read.ParsePositive, func(t *tuning, v time.Duration) { t.base = v }), Usage: "the first wait"},
 			{Name: "timeout", Value: "D", Default: "--at, or " + asFlag(read.DefaultTimeout), Set: argv.Parsed(read.ParsePositive, func(t *tuning, v time.Duration) { t.until = v }), Usage: "count the attempts until then"},
 		},
-		Into: t,
+		Into: []any{t},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			text, err := t.text()
 			if err != nil {

@@ -23,7 +23,7 @@ func Simulate() *argv.Command {
 		OwnsSignals: true,
 		Summary:     "model many clients of one service",
 		Flags:       q.flags(),
-		Into:        q,
+		Into:        []any{q, &q.output, &q.waits},
 		Run:         q.run,
 	}
 }
@@ -58,13 +58,13 @@ func (q *simulation) flags() argv.Flags {
 		{Name: "model", Value: "M", Default: models[0], Words: models, Set: argv.Text(func(q *simulation, v string) { q.Model = simulate.Model(v) }), Usage: "queue or occ"},
 		{Name: "clients", Value: "LIST", Default: "10,50,100", Set: argv.Parsed(argv.ParseList(argv.ParseCount(0)), func(q *simulation, v []int) { q.Clients = v }), Usage: "numbers of clients"},
 		{Name: "algorithm", Value: "LIST", Offers: offered, Default: allAlgorithms, Set: argv.Parsed(argv.ParseList(argv.ParseWord(names)), func(q *simulation, v []string) { q.algorithm = v }), Usage: "such as exponential,full"},
-	}, argv.Of(read.WaitsTable().Only(shapes()...), func(q *simulation) *read.Waits { return &q.waits }), argv.Flags{
+	}, read.WaitsTable().Only(shapes()...), argv.Flags{
 		{Name: "trials", Value: "N", Default: "100", Set: argv.Parsed(argv.ParseCount(1), func(q *simulation, v int) { q.Trials = v }), Usage: "how often each is simulated"},
 		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", Set: argv.Parsed(read.ParsePositive, func(q *simulation, v time.Duration) { q.waits.Base = v }), Usage: "the base of algorithms"},
 		{Name: "max-wait", Value: "D", Default: "queue 0 = no cap, occ 2s", Set: argv.Parsed(read.ParseCap, func(q *simulation, v time.Duration) { q.waits.MaxWait = v }), Usage: "the longest wait"},
 		{Name: "service", Value: "D-D", Default: "8ms-12ms", Set: argv.Parsed(parseService, func(q *simulation, v [2]time.Duration) { q.ServiceMin, q.ServiceMax = v[0], v[1] }), Usage: "queue: the time that serves one client"},
 		{Name: "seed", Value: "N", Default: "0", Set: argv.Parsed(argv.ParseCount(0), func(q *simulation, v int) { q.Seed = uint64(v) }), Usage: "the seed of the random numbers"},
-	}, argv.Of(outputTable("write two charts, of work and of time"), func(q *simulation) *output { return &q.output }))
+	}, outputTable("write two charts, of work and of time"))
 }
 
 // parseService parses a duration such as "10ms", or a range such as "8ms-12ms". It returns the minimum and the

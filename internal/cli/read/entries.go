@@ -119,10 +119,7 @@ func (r *Reader) readTemplate() (t *targets.Template, err error) {
 	if err == nil {
 		return t, nil
 	}
-	wrong := argv.Usagef("%w", err)
-	if _, hint := argv.Advice("word " + r.run.Operands[0]); hint != "" {
-		wrong.Hints = slices.Insert(wrong.Hints, 0, hint)
-	}
+	wrong := argv.Usagef("%w", err).Advise("word " + r.run.Operands[0])
 	if r.run.IsCommand && r.run.Dashes && !r.run.hasPlaceholder() {
 		wrong.Hint("a program to run on SUCCESS: poll --targets %s ... && %s", r.run.Targets, ProgramName(r.run.Operands[0]))
 	}

@@ -20,7 +20,7 @@ import (
 
 // An Env holds the parts of the process that reading a command line requires.
 type Env struct {
-	Lookup  func(name string) (value string, ok bool)
+	Lookup  argv.Lookup
 	Streams *term.Streams
 	// Dial connects to servers, for example in a simulated network. If Dial is nil, poll connects over the real
 	// network.
@@ -31,14 +31,8 @@ type Env struct {
 }
 
 // NewEnv returns an Env that has not read any presets yet.
-func NewEnv(lookup func(name string) (value string, ok bool), streams *term.Streams) Env {
-	return Env{Lookup: lookup, Streams: streams, presets: &presetCache{make(map[string][]presets.Preset), make(map[string]*presets.Preset), make(map[compilation]compiledPreset)}}
-}
-
-// Getenv returns the value of the environment variable called name, or "" if the variable is not set.
-func (p Env) Getenv(name string) string {
-	value, _ := p.Lookup(name)
-	return value
+func NewEnv(lookup argv.Lookup, streams *term.Streams) Env {
+	return Env{Lookup: lookup, Streams: streams, presets: &presetCache{make(map[string]*presets.Preset), make(map[compilation]*status.Preset)}}
 }
 
 // Limits for the size of input, in bytes. They are necessary because reading a file such as a device may never end.

@@ -36,9 +36,8 @@ var manual string
 
 // WaitFlags returns the flags of a wait in the order of the help. Their values are stored in a [Run].
 func WaitFlags() argv.Flags {
-	waits := argv.Of(WaitsTable(), func(s *Run) *Waits { return &s.Waits })
-	learning := argv.Of(learn.Table(), func(s *Run) *learn.Flags { return &s.Learning })
-	all := slices.Concat(conditions(), limits(), waits.In(groupWaiting, 0), learning.In(groupLearning, 0), several(), ofURL(), ofProgram(), output())
+	waits, learning := WaitsTable().In(groupWaiting, 0), learn.Table().In(groupLearning, 0)
+	all := slices.Concat(conditions(), limits(), waits, learning, several(), ofURL(), ofProgram(), output())
 	for i := range all {
 		f := &all[i]
 		f.WholeRun = f.WholeRun || slices.Contains([]string{groupSeveral, groupCommand, groupOutput}, f.Group)

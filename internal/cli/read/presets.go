@@ -3,16 +3,15 @@ package read
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/presets"
@@ -62,7 +61,7 @@ func Grouped(p presets.Preset, list []presets.Preset) presets.Preset {
 // and GROUP/NAME for a member of a built-in group.
 func PresetFile(value string) (file, name string, ok bool) {
 	file = value
-	if m := regexp.MustCompile(`^(..+):([^:\\.]*)$`).FindStringSubmatch(value); m != nil && strings.Count(m[2], "/") < 2 {
+	if m := find(`^(..+):([^:\\.]*)$`, value); m != nil && strings.Count(m[2], "/") < 2 {
 		if _, err := os.Stat(m[1]); err == nil || !strings.Contains(m[2], "/") {
 			file, name = m[1], m[2]
 		}
@@ -115,12 +114,12 @@ func groupOf(list []presets.Preset) (group string) {
 	return group
 }
 
-// ReadPresets reads the presets in a file, and checks their settings. It reads each file only once per run.
+// ReadPresets reads the presets in a file, and checks their settings.
 func (p Env) ReadPresets(origin, file string) ([]presets.Preset, error) {
-	if known := p.presets.files[file]; known != nil {
-		return known, nil
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // to read a pipe could block, and a device may never end
+		return nil, argv.Usagef("%s: %s is not a regular file", origin, file)
 	}
-	text, err := p.readRegular(file)
+	text, err := p.ReadFile(file, maxLines)
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
@@ -136,7 +135,6 @@ func (p Env) ReadPresets(origin, file string) ([]presets.Preset, error) {
 	if err != nil {
 		return nil, argv.Usagef("%w", err)
 	}
-	p.presets.files[file] = list
 	return list, nil
 }
 
@@ -216,8 +214,8 @@ func refuseSetting(setting presets.Setting, value string) error {
 	if setting.Key != "follow" {
 		return nil
 	}
-	otherHost := regexp.MustCompile(`^[^?]*(//|\\)|^\s*[A-Za-z][\w+.-]*:`)
-	if value == "none" || otherHost.MatchString(value) {
+	const otherHost = `^[^?]*(//|\\)|^\s*[A-Za-z][\w+.-]*:`
+	if value == "none" || find(otherHost, value) != nil {
 		return argv.Usagef("%s: a preset can follow only a path or a field; for none or another host: --follow %s", setting.At, value)
 	}
 	if err := (poll.HTTP{URL: "http://localhost/", Follow: value}).Plan().Invalid; err != nil {
@@ -226,19 +224,11 @@ func refuseSetting(setting presets.Setting, value string) error {
 	return nil
 }
 
-// readRegular reads a preset file. It returns an error if the file is not a regular file, because reading a pipe
-// could block and a device may never end.
-func (p Env) readRegular(name string) ([]byte, error) {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	}
-	return p.ReadFile(name, maxLines)
-}
-
-// OwnPresets returns the presets in the user's preset directory, and the first error in one of its files. It
-// returns nil for both if the directory does not exist.
+// OwnPresets returns the presets in the user's preset directory, and the first error in one of its files. The
+// directory is $XDG_CONFIG_HOME/poll/presets, ~/.config/poll/presets or %AppData%\poll\presets. OwnPresets returns
+// nil for both results if the directory does not exist.
 func (p Env) OwnPresets() (all []presets.Preset, unread error) {
-	dir := p.presetDir()
+	dir := system.UserDir(p.Lookup.Get, "presets", "XDG_CONFIG_HOME", ".config", "AppData")
 	entries, err := os.ReadDir(dir)
 	if dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -255,24 +245,11 @@ func (p Env) OwnPresets() (all []presets.Preset, unread error) {
 	return all, unread
 }
 
-// presetDir returns the user's preset directory: $XDG_CONFIG_HOME/poll/presets, or else ~/.config/poll/presets. If
-// HOME is not set, as on Windows, it returns %AppData%\poll\presets. If all three variables are missing, it
-// returns "".
-func (p Env) presetDir() string {
-	for _, base := range []string{p.Getenv("XDG_CONFIG_HOME"), filepath.Join(p.Getenv("HOME"), ".config"), p.Getenv("AppData")} {
-		if filepath.IsAbs(base) {
-			return filepath.Join(base, "poll", "presets")
-		}
-	}
-	return ""
-}
-
 // A presetCache holds the presets that have been read and compiled, because thousands of entries of a targets file
 // may name the same preset.
 type presetCache struct {
-	files    map[string][]presets.Preset // by file name
-	named    map[string]*presets.Preset  // by the value of the --preset flag
-	compiled map[compilation]compiledPreset
+	named    map[string]*presets.Preset // by the value of the --preset flag
+	compiled map[compilation]*status.Preset
 }
 
 // A compilation holds the arguments of [presets.Preset.Compile]. It is the key of a compiled preset in the cache.
@@ -282,21 +259,18 @@ type compilation struct {
 	ofElement bool
 }
 
-// A compiledPreset holds the results of [presets.Preset.Compile].
-type compiledPreset struct {
-	preset *status.Preset
-	unfit  []string
-}
-
-// compile returns the results of [presets.Preset.Compile] for args. It calls that method only if the cache does
-// not contain the results yet.
-func (c *presetCache) compile(args compilation) (compiledPreset, error) {
-	if known, ok := c.compiled[args]; ok {
+// compile returns the compiled preset for args, which [presets.Preset.Compile] returns at the first call. It then
+// also adds a note to l about the rules that the preset leaves out.
+func (c *presetCache) compile(l *argv.Line, args compilation) (*status.Preset, error) {
+	if known := c.compiled[args]; known != nil {
 		return known, nil
 	}
 	preset, unfit, err := args.preset.Compile(args.kind, args.ofElement)
-	c.compiled[args] = compiledPreset{preset, unfit}
-	return c.compiled[args], err
+	if unfit != nil {
+		l.Note("preset %s: left out for %s: %s", args.preset.Name, args.kind, strings.Join(unfit, "; "))
+	}
+	c.compiled[args] = preset
+	return preset, err
 }
 
 // unknownPreset returns the usage error for a preset that does not exist. It suggests presets with a similar name or

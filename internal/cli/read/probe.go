@@ -249,7 +249,7 @@ const KillAfter = "POLL_KILL_AFTER"
 // poll's grace period. Otherwise the outer poll might kill this poll before it has killed its own command, and the
 // command would keep running in its own process group.
 func nestedCommand(process Env, grace time.Duration) *poll.Command {
-	if outer, err := time.ParseDuration(process.Getenv(KillAfter)); err == nil && outer >= 0 {
+	if outer, err := time.ParseDuration(process.Lookup.Get(KillAfter)); err == nil && outer >= 0 {
 		grace = min(grace, outer-outer/4)
 	}
 	return &poll.Command{
@@ -358,8 +358,8 @@ func (r *Reader) readPassword(s *Run, probe *poll.HTTP) error {
 	if s.HTTP.User != nil || !s.Netrc || err != nil || u.User != nil {
 		return nil // checkRequest reports a malformed URL later
 	}
-	home := cmp.Or(r.process.Getenv("HOME"), r.process.Getenv("USERPROFILE")) // curl also uses USERPROFILE on Windows
-	text, err := r.process.ReadFile(cmp.Or(r.process.Getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
+	home := cmp.Or(r.process.Lookup.Get("HOME"), r.process.Lookup.Get("USERPROFILE")) // curl also uses USERPROFILE on Windows
+	text, err := r.process.ReadFile(cmp.Or(r.process.Lookup.Get("NETRC"), filepath.Join(home, ".netrc")), maxLines)
 	if err == nil {
 		probe.User, err = connect.Netrc(string(text), u.Hostname())
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/internal/httpscript"
 )
 
 // headersOf returns the header for values, and the function that reads the files again.
@@ -170,7 +170,7 @@ func TestMaxBody_none(t *testing.T) {
 // lineOf parses arguments without environment variables.
 func lineOf(t *testing.T, args ...string) (*Run, Env, error) {
 	t.Helper()
-	streams, _, _ := term.Buffers("")
+	streams, _, _ := httpscript.Streams("")
 	env, r := NewEnv(func(string) (string, bool) { return "", false }, streams), New()
 	r.LookupEnv = env.Lookup
 	r.Parse(args)

@@ -168,18 +168,15 @@ func (r *Reader) readPreset(t *Target) error {
 		return argv.Usagef("%s: its object is %s, and %s is about each element of %s", s.Origin("preset"), p.Object, s.Origin("each"), s.Each).
 			Hint("write its paths from the element, such as .job.state, and no object")
 	}
-	compiled, err := r.process.presets.compile(compilation{p, t.Kind, ofElement})
+	compiled, err := r.process.presets.compile(s.Line, compilation{p, t.Kind, ofElement})
 	if err != nil {
 		return argv.Usagef("%s: %w", s.Origin("preset"), err)
-	}
-	if compiled.unfit != nil {
-		s.Note("preset %s: left out for %s: %s", p.Name, t.Kind, strings.Join(compiled.unfit, "; "))
 	}
 	hides := func(arg string) bool { return strings.HasPrefix(arg, "--ignore-not-found") }
 	if t.Kind == status.KindCommand && p.Stanzas() != nil && slices.ContainsFunc(s.Operands, hides) {
 		s.Note("--ignore-not-found hides objects that do not exist yet: leave the flag out to wait for them")
 	}
-	t.Poller.Rules.Preset = compiled.preset
+	t.Poller.Rules.Preset = compiled
 	return nil
 }
 

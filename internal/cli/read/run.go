@@ -87,7 +87,7 @@ func (s *Run) With(settings argv.Settings, preset *presets.Preset) *Run {
 		Timeout: DefaultTimeout, Grace: DefaultGrace, Poller: poll.Poller{AttemptTimeout: defaultAttempt},
 		Batch: 1, Expect: 1, Group: poll.Group{Parallel: defaultParallel}, Fleet: fleet.Options{PerSecond: defaultRate},
 	}
-	settings.Apply(made)
+	settings.Apply(made, &made.Waits, &made.Learning)
 	made.Timeout = cmp.Or(made.Slice, made.Timeout)
 	return made
 }
@@ -155,7 +155,7 @@ func (s *Run) identity(kind status.Kind) map[string][]string {
 	}
 	for _, names := range environName().FindAllStringSubmatch(fmt.Sprint(parts), -1) {
 		name := "$ENV." + names[1] + names[2]
-		parts[name] = []string{s.Getenv(names[1] + names[2])}
+		parts[name] = []string{s.LookupEnv.Get(names[1] + names[2])}
 	}
 	if parts["proxy"] != nil {
 		parts["proxy"] = []string{resume.Page(s.Connect.Proxy)}

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,12 +30,8 @@ func become(path string, args []string) (ExitCode, error) {
 	defer signal.Stop(dropped)
 	c := exec.Cmd{Path: program, Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		SysProcAttr: &syscall.SysProcAttr{CmdLine: line}}
-	err = c.Run()
-	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
-		return ExitCode(ended.ExitCode()), nil
-	}
-	if err != nil {
+	if err := c.Run(); c.ProcessState == nil { // the program has not started
 		return ExitNotExecutable, fmt.Errorf("run %s: %w", read.ProgramName(args[0]), err)
 	}
-	return ExitSuccess, nil
+	return ExitCode(c.ProcessState.ExitCode()), nil
 }

@@ -65,22 +65,19 @@ func CodeOf(err error) ExitCode {
 }
 
 func outcomeCode(o poll.Outcome) ExitCode {
-	switch o.Ending {
-	case poll.CannotRun:
+	switch {
+	case o.Ending == poll.Succeeded:
+		return ExitSuccess
+	case o.Ending == poll.CannotRun:
 		return unrunnableCode(o.Observation.Failure)
-	case poll.Interrupted:
+	case o.Ending == poll.Interrupted:
 		return CodeOf(cmp.Or(o.Cause, context.Canceled))
-	case poll.Failed:
-		if errors.Is(o.Cause, resume.ErrNotStarted) {
-			return ExitInternal
-		}
+	case errors.Is(o.Cause, resume.ErrNotStarted):
+		return ExitInternal
 	}
-	codes := map[poll.Ending]ExitCode{poll.Succeeded: ExitSuccess, poll.Failed: ExitError, poll.ThrottledTooLong: ExitThrottled,
+	codes := map[poll.Ending]ExitCode{poll.Failed: ExitError, poll.ThrottledTooLong: ExitThrottled,
 		poll.AttemptsExhausted: ExitAttempts, poll.TimedOut: ExitTimeout}
-	if code, known := codes[o.Ending]; known {
-		return code
-	}
-	return ExitInternal
+	return cmp.Or(codes[o.Ending], ExitInternal)
 }
 
 // A timeoutError reports that the timeout of the whole run passed before the wait started, or while a result was
@@ -161,7 +158,7 @@ type Host struct {
 // title what, which the service shows next to the job. The caller must not make any attempt afterwards.
 func (p Host) Refuse(what string, err error) {
 	text := usageText(err)
-	io.WriteString(p.Streams.Err, text+ui.Annotation(p.Getenv, what, strings.TrimSpace(text)))
+	io.WriteString(p.Streams.Err, text+ui.Annotation(p.Lookup.Get, what, strings.TrimSpace(text)))
 }
 
 // usageText formats err and its hints for the terminal. For an error in a condition, it prints the condition with

@@ -121,7 +121,7 @@ func (g *Guard) AtSignal() {
 // command.
 func (w *wait) withHost(ctx context.Context) context.Context {
 	grace := hurriedGrace
-	if w.process.Getenv(read.KillAfter) != "" {
+	if w.process.Lookup.Get(read.KillAfter) != "" {
 		grace /= 2
 	}
 	return connect.WithCaller(ctx, connect.Caller{

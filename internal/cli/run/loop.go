@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"net/http"
@@ -264,8 +265,8 @@ func (w *wait) endingOf(goal *poll.Summary, ended *endings) ending {
 func (w *wait) writeResult(result ui.Result, code ExitCode) error {
 	o, file := result.Outcome, w.spec.ResultFile
 	if file != "" && (!o.Resumed || o.Observation != nil) {
-		if err := system.WriteFile(file, result.Answer()); err != nil {
-			return &ui.ResultError{Err: err}
+		if err := system.WriteFile(file, result.Answer(false)); err != nil {
+			return fmt.Errorf("write the result: %w", err)
 		}
 	}
 	return w.reporter.WriteResult(result, int(code))

@@ -168,17 +168,15 @@ func (w *wait) readGroup(r *read.Reader) (err error) {
 // newGroup returns a group with the limits for parallel attempts and for the request rate. The default limit is
 // [read.DefaultParallelHost] attempts at a time for each host, and the number of CPUs for programs.
 func newGroup(s *read.Run) *poll.Group {
-	host, programs := read.DefaultParallelHost, runtime.GOMAXPROCS(0)
-	if s.Has("parallel-max") {
-		host, programs = s.Group.Parallel, s.Group.Parallel
+	g, most := s.Group, s.ParallelMaxHost
+	if most == 0 && s.Has("parallel-max") {
+		most = g.Parallel
 	}
-	host, programs = cmp.Or(s.ParallelMaxHost, host), cmp.Or(s.ParallelMaxHost, programs)
-	g := s.Group
 	g.ParallelOrigin = func(origin string) int {
 		if argv.HasScheme(origin) {
-			return host
+			return cmp.Or(most, read.DefaultParallelHost)
 		}
-		return programs
+		return cmp.Or(most, runtime.GOMAXPROCS(0))
 	}
 	g.Limiter = &poll.Pacer{PerSecond: s.Fleet.PerSecond, Known: s.Fleet.Known, Rand: s.Waits.Rand(0)}
 	g.Rand = s.Waits.Rand(0)
@@ -286,19 +284,16 @@ func watchProcesses(ctx context.Context, s *read.Run) (watching context.Context,
 			stop(nil)
 			return nil, nil, argv.Usagef("%s %d: %w", s.Origin("pid"), pid, err)
 		}
-		isOver := func() bool {
-			if hasEnded() {
+		var watch func()
+		watch = func() {
+			switch {
+			case hasEnded():
 				stop(poll.Permanent(fmt.Errorf("process %d has ended", pid)))
+			case watching.Err() == nil:
+				time.AfterFunc(watchEvery, watch)
 			}
-			return watching.Err() != nil
 		}
-		if !isOver() {
-			go func() {
-				for !isOver() {
-					time.Sleep(watchEvery)
-				}
-			}()
-		}
+		watch()
 	}
 	return watching, stop, nil
 }

@@ -21,10 +21,10 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/read"
 	"github.com/pollcli/poll/internal/connect"
+	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/internal/learn"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
-	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -276,7 +276,7 @@ func TestNoticeLong(t *testing.T) {
 		{[]time.Duration{longCommand + time.Second, 3 * longCommand}, 1},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			streams, _, said := term.Buffers("")
+			streams, _, said := httpscript.Streams("")
 			reporter := ui.New(ui.Config{Streams: streams, Face: ui.Lines})
 			reporter.Event(poll.Event{Kind: poll.EventWait, At: time.Now()})
 			long := noticeLong(reporter)
@@ -297,7 +297,7 @@ func TestNoticeLong(t *testing.T) {
 // waitOf returns a wait for args without environment variables. The wait does not start.
 func waitOf(tb testing.TB, stdin string, args ...string) *wait {
 	tb.Helper()
-	streams, _, _ := term.Buffers(stdin)
+	streams, _, _ := httpscript.Streams(stdin)
 	env, s := read.NewEnv(func(string) (string, bool) { return "", false }, streams), read.New()
 	s.LookupEnv = env.Lookup
 	s.Parse(args)

@@ -65,7 +65,7 @@ func (w *wait) note(texts ...string) {
 func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
 	s := w.spec
 	w.report, w.output = s.UI, s.Output
-	w.report.Streams, w.report.Palette, w.report.Getenv = w.process.Streams, w.process.Streams.Palette(s.Color), s.Getenv
+	w.report.Streams, w.report.Palette, w.report.Getenv = w.process.Streams, w.process.Streams.Palette(s.Color), s.LookupEnv.Get
 	w.report.Until = s.Texts("until")
 	if s.Gone {
 		w.report.Until = append(w.report.Until, "gone")
@@ -173,7 +173,7 @@ func openLog(s *read.Run, all []*read.Target) (*resume.Log, error) {
 // log's name: the command line, the working directory and the CI run. The same command line in the same place
 // continues the same wait.
 func readSlice(s *read.Run, o *resume.Options) (err error) {
-	if o.Dir, err = system.StateDir(s.Getenv, "slices"); err == nil {
+	if o.Dir, err = system.StateDir(s.LookupEnv.Get, "slices"); err == nil {
 		err = os.MkdirAll(o.Dir, 0o700)
 	}
 	o.Line = []string{s.Name, o.Method, s.Targets}
@@ -187,9 +187,9 @@ func readSlice(s *read.Run, o *resume.Options) (err error) {
 	dir, _ = filepath.EvalSymlinks(dir)
 	run := ""
 	for _, name := range []string{"GITHUB_RUN_ID", "CI_PIPELINE_ID", "BUILDKITE_BUILD_ID", "CIRCLE_WORKFLOW_ID", "BUILD_TAG", "BUILD_BUILDID"} {
-		run = cmp.Or(run, s.Getenv(name))
+		run = cmp.Or(run, s.LookupEnv.Get(name))
 	}
-	o.Place = []string{dir, run, s.Getenv("GITHUB_RUN_ATTEMPT")}
+	o.Place = []string{dir, run, s.LookupEnv.Get("GITHUB_RUN_ATTEMPT")}
 	return err
 }
 
@@ -211,7 +211,7 @@ func openShare(s *read.Run, all []*read.Target, note func(string)) (*fleet.Fleet
 			Hint("give the limit a name: commands with the same --share-key NAME share one limit, such as --share-key aws-cfn")
 	}
 	o := s.Fleet
-	o.Key, o.Secret, o.Note = credentialsOf(all), []byte(s.Getenv(shareSecret)), note
+	o.Key, o.Secret, o.Note = credentialsOf(all), []byte(s.LookupEnv.Get(shareSecret)), note
 	shared, err := fleet.Open(s.Share, o)
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", s.Origin("share"), cmp.Or(errors.Unwrap(err), err)).

@@ -4,7 +4,6 @@
 package term
 
 import (
-	"bytes"
 	"io"
 	"math"
 	"os"
@@ -14,8 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Streams holds the standard streams of the process and their properties. The functions [System] and [Buffers]
-// return Streams.
+// Streams holds the standard streams of the process and their properties. The function [System] returns them.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer // for the result only
@@ -71,16 +69,6 @@ func System(getenv func(string) string) *Streams {
 	}
 	s.Out = newOutput(os.Stdout, func() { s.Wrote() })
 	return s
-}
-
-// Buffers returns streams for tests, which are not terminals. in is the content of stdin. The buffers out and err
-// collect the output.
-func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
-	out, err = new(bytes.Buffer), new(bytes.Buffer)
-	none := func() int { return 0 }
-	return &Streams{In: strings.NewReader(in), Out: out, Err: err, Unicode: true, Width: none, OutWidth: none, Height: none,
-		Foreground: func() bool { return true },
-		CloseOut:   func() error { return nil }}, out, err
 }
 
 // size returns the width in columns of the terminal fd if the parameter which is 0, and the height in rows if it is
