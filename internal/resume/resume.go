@@ -227,9 +227,7 @@ func (l *Log) take(e entry) *poll.State {
 }
 
 // Starts reports whether probe starts an operation with its first request.
-func Starts(probe poll.Probe) bool {
-	return probe.Plan().Once
-}
+func Starts(probe poll.Probe) bool { return probe.Plan().Once }
 
 // startedOthers reports whether the file contains the start request of a target that does not belong to this run.
 // Such a target may differ from a target of this run only in its condition or name. A target that has ended counts
