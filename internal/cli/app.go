@@ -70,12 +70,11 @@ func Run(ctx context.Context, p Process) run.ExitCode {
 		return p.finish(err)
 	}
 	p.Refuse("usage", err)
+	var unwritten error
 	if sub == nil && s.IsOn("json") {
-		if err := ui.WriteFailure(p.Streams, int(run.ExitUsage), false, err.Error()); err != nil {
-			return p.finish(err)
-		}
+		unwritten = ui.WriteFailure(p.Streams, int(run.ExitUsage), false, err.Error())
 	}
-	return run.ExitUsage
+	return p.finish(cmp.Or(unwritten, error(run.ExitUsage)))
 }
 
 // run parses the arguments. If the first argument names a subcommand, run executes the subcommand and returns it.

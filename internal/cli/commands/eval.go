@@ -51,7 +51,7 @@ func (q *evaluation) flags() argv.Flags {
 	answer := argv.Flags{
 		{Name: "status", Value: "CODE", Set: argv.Parsed(argv.ParseCount(100), func(q *evaluation, v int) { q.env.Status = &v }), Usage: "$status, the HTTP status code"},
 		{Name: "exit", Value: "CODE", Set: argv.Parsed(argv.ParseCount(0), func(q *evaluation, v int) { q.env.Exit = &v }), Usage: "$exit, a command's exit code"},
-		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Set: argv.Text(func(q *evaluation, v string) { q.header = append(q.header, v) }), Usage: "a response header, for $header; @FILE reads several"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Usage: "a response header, for $header; @FILE reads several"},
 		{Name: "stderr", Value: "TEXT", FromFile: true, Set: argv.Text(func(q *evaluation, v string) { q.stderr = v }), Usage: "$stderr, what a command wrote; @FILE reads it"},
 		{Name: "error", Value: "WORD", Words: classes, Set: argv.Text(func(q *evaluation, v string) { q.env.Error = v }), Not: "status exit header", Usage: "$error: there was no response, because of WORD"},
 		{Name: "event", Value: "NAME", Set: argv.Text(func(q *evaluation, v string) { q.env.Event = v }), Usage: "$event, the name of an event of a stream"},
@@ -81,7 +81,6 @@ func ruleFlags() []string {
 type evaluation struct {
 	*read.Run        // the settings for the rules
 	process          read.Env
-	header           []string
 	stderr, print    string
 	condition, value *expr.Expr
 	env              expr.Env
@@ -149,7 +148,7 @@ func (q *evaluation) readResponse(file []string) error {
 	case q.process.Streams.InIsTerminal:
 		return argv.Usagef("there is no response: give a FILE, or - to type it")
 	}
-	if name == "-" && slices.Contains(append(q.header, q.stderr), "@-") {
+	if name == "-" && slices.Contains(append(q.Texts("header"), q.stderr), "@-") {
 		return argv.Usagef("stdin can be read only once")
 	}
 	body, err := q.process.ReadFile(name, read.MaxInput)

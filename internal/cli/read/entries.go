@@ -24,7 +24,7 @@ func (r *Reader) readEntries() ([]*targets.Entry, error) {
 	if err := r.readFile(); err != nil {
 		return nil, err
 	}
-	r.repeats = r.file.Repeats
+	r.Repeats = r.file.Repeats
 	if r.List == nil {
 		return r.file.Entries, nil
 	}
@@ -52,7 +52,7 @@ func (r *Reader) operands() (entries []*targets.Entry) {
 	for _, operand := range r.run.Operands {
 		page := fmt.Sprint(connect.PageOf(operand))
 		if given[page] {
-			r.repeats++
+			r.Repeats++
 			continue
 		}
 		given[page] = true

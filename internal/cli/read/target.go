@@ -13,7 +13,6 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/learn"
 	"github.com/pollcli/poll/internal/targets"
-	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -39,7 +38,7 @@ type Reader struct {
 	List    *elementList   // the settings of --each; nil without --each
 	config  targets.Config // how the --targets file is read; the zero value without --targets
 	file    *targets.File  // nil without --targets
-	repeats int            // the number of repeated targets, which the Reader leaves out
+	Repeats int            // the number of repeated targets, which the Reader leaves out
 
 	shared     map[string]*Target         // targets without their URL or command, by kind and settings
 	transports map[string]*http.Transport // the shared transports, by connection settings
@@ -100,14 +99,6 @@ func (r *Reader) Read() (err error) {
 		return nil
 	}
 	return cmp.Or(r.refuseUnused(), r.missing)
-}
-
-// Repeated returns a note if targets were given more than once, and "" otherwise.
-func (r *Reader) Repeated() string {
-	if r.repeats == 0 {
-		return ""
-	}
-	return words.Count(r.repeats, "target") + " given again: poll waits for each target once"
 }
 
 // readEntry returns the target that the entry e describes.

@@ -167,10 +167,7 @@ func (w Waits) growth() backoff.Schedule {
 // AtOnce reports whether the first attempt is made immediately, without a wait. It returns the value of
 // --immediate if that flag is set. Otherwise it reports whether --interval is set.
 func (w Waits) AtOnce() bool {
-	if w.Immediate != nil {
-		return *w.Immediate
-	}
-	return w.Interval != nil
+	return *cmp.Or(w.Immediate, new(w.Interval != nil))
 }
 
 // Rand returns the source of randomness for the jitter of target number n. A single target has the number 0.

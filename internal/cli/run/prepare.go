@@ -157,7 +157,9 @@ func (w *wait) readGroup(r *read.Reader) (err error) {
 	w.output.PerTarget = !s.Any
 	w.report.Targets, w.report.Timeout = n, s.Timeout
 	w.report.Goal = read.GoalWords(n, w.group.AtLeast, "target")
-	w.note(r.Repeated())
+	if r.Repeats > 0 {
+		w.note(words.Count(r.Repeats, "target") + " given again: poll waits for each target once")
+	}
 	if r.List != nil {
 		w.report.Goal = r.List.Goal(w.group.AtLeast, part)
 		w.note(r.List.Note(s))
