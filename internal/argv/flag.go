@@ -276,7 +276,7 @@ func ParseShare(s string) (share Share, err error) {
 	return Share{n, isPercent}, nil
 }
 
-// Of returns the share of total. A percentage is rounded up, to at least 1. Of returns an error if the number is
+// Of returns the share of total. A percentage is rounded up, to at least 1. The error is not nil if the number is
 // more than total. In the error, things names the counted objects.
 func (s Share) Of(total int, things string) (int, error) {
 	n := s.Number

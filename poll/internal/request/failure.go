@@ -207,7 +207,7 @@ func joinedErrors(err error) (all []error) {
 // weight ranks the errors of a host's addresses: the error with the smallest weight becomes the reason of the
 // failure. The weight is 0, except in three cases:
 //
-//	1  a refused connection: a host counts as refused only if every address refuses
+//	1  a refused connection: a host counts as refused only if every address refused the connection
 //	2  a name without addresses: the error of another name or address is more useful
 //	3  an IPv6 address without a route from this machine: many machines have no IPv6
 func weight(err error) int {
