@@ -56,4 +56,32 @@
 // The JSON form of a [State] can be read by the release that wrote it. Later releases can read it if the change
 // log says so. The poll command makes promises of its own: its exit codes, flags and environment variables do
 // not change, and neither does its JSON output with "v": 1.
+//
+// # Files
+//
+// The files of the package:
+//
+//	easy.go        Get, GetJSON, Start and Until: waits in one call
+//	poller.go      Poller: the settings of a wait, and their defaults in the comments
+//	group.go       Group: the settings and the result of a wait for several targets
+//	probe.go       the interfaces of probes; functions as probes; Wrap, Permanent, Throttled
+//	http.go        the probe HTTP
+//	command.go     the probe Command
+//	tcp.go         the probe TCP
+//	event.go       events, the constants of endings, Outcome and its error
+//	state.go       the State between two runs, and its JSON form
+//	loop.go        the round of a wait: plan, sleep, attempt, conclusion
+//	wait.go        a wait: its defaults, and its start from an earlier State
+//	attempt.go     one attempt: its context, its timeout, the probe of the next attempt
+//	stream.go      the messages of a stream during an attempt
+//	verdict.go     the verdict on a response, the new State, outdated responses
+//	plan.go        the due time of the next attempt; thresholds
+//	ending.go      the ending of a wait, its reason, and the State to save
+//	list.go        lists: each element of a response is a target
+//	listreader.go  the elements of a list in a response, and their names
+//	schedule.go    the order of a group's attempts: the agenda, lines for origins
+//	gate.go        limits before an attempt starts: origins, parallel attempts, request rate
+//	score.go       the targets of a group: their numbers, their ends, and the goal
+//	run.go         the state that all waits of a loop share; the emission of events
+//	pacer.go       Limiter and Pacer: the rate and the pauses of origins
 package poll

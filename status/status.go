@@ -5,6 +5,16 @@
 // The package knows no protocol. The [Protocol] of an observation returns its [Meaning], which consists of the
 // verdict if no rule matches, and of restrictions on the rules that may decide. Package poll contains the
 // protocols of its own probes.
+//
+// The files:
+//
+//	status.go       statuses, verdicts and hints
+//	observation.go  observations: responses, failures, quotas, and the variables of expressions
+//	rules.go        rules: their construction and their names
+//	meaning.go      the interface of protocols, and their restrictions on rules
+//	classify.go     the verdict: the order of rules, presets and the meaning
+//	evaluation.go   the evaluation of each rule, and the reason of the verdict
+//	preset.go       rules for each object in a response, and their common verdict
 package status
 
 // A Status is the state of the operation that a run waits for.

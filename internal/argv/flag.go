@@ -1,6 +1,14 @@
 // Package argv defines command-line flags and parses command lines. A table of flags has one row per flag, with
 // the flag's name, its help text, and a function that stores the flag's value in a struct. The package does not
 // depend on the rest of the program, except for small helpers.
+//
+// The files:
+//
+//	flag.go      flags and commands; parsers for durations, sizes, rates and other values
+//	line.go      the command line and environment variables; unknown flags
+//	settings.go  values with their sources: precedence, contradictions, flags that do not apply
+//	usage.go     usage errors, and their hints from hints.txt
+//	help.go      the flags as help and manual text; completion
 package argv
 
 import (

@@ -1,5 +1,12 @@
 // Package cli implements the command line of poll. It parses flags, environment variables and operands, runs the
 // wait or subcommand that they describe, and returns an exit code.
+//
+// The files:
+//
+//	app.go       the table of commands; their dispatch, the demo, the exit
+//	help.go      help, manual, completion scripts and version; pages on a terminal
+//	help/        the help text of each command
+//	completion/  the completion script of each shell
 package cli
 
 import (

@@ -1,6 +1,14 @@
 // Package connect opens the connections of requests: with certificates, through a proxy, or to a given socket or
 // address. It also identifies pages, hosts and this machine, reads .netrc files, and carries the settings of the
 // calling program in a context.
+//
+// The files:
+//
+//	connect.go  transports: certificates, proxies, sockets, addresses
+//	page.go     the page and the origin of a URL
+//	machine.go  the identity of this machine; loopback hosts
+//	netrc.go    .netrc files
+//	caller.go   the settings of the calling program in a context
 package connect
 
 import (

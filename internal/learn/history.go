@@ -4,6 +4,11 @@
 // A history is a file of JSON lines that only its user can read. A process appends a line with a single system
 // call, while it holds a lock. If a process is killed at any moment, at most the last line is incomplete. Readers
 // skip such a line.
+//
+// The files:
+//
+//	history.go   the files of past runs: their names, lines, locks and limits
+//	recorder.go  the record of the current run; the flags about learning
 package learn
 
 import (

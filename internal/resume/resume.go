@@ -5,6 +5,12 @@
 // The package identifies the targets of a run in the file, and restores their states. It records each start
 // request before the request is sent, and the end of a target after its result was delivered. At the end of a run,
 // it decides whether the file is removed, kept, or kept with a warning.
+//
+// The files:
+//
+//	resume.go  the start: IDs of targets, rejected files, restored states
+//	file.go    the format of the file: lines, locks, start requests, compaction
+//	end.go     states during and after a run; the fate of the file
 package resume
 
 import (

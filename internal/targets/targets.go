@@ -4,6 +4,14 @@
 // An entry of the file is a text or an object. A text is a URL, or it replaces the placeholder {} in a template, a
 // URL or command with placeholders. An object can have a name, a url or a command, fields that replace
 // placeholders such as {.id}, and flags that apply only to the entry.
+//
+// The files:
+//
+//	targets.go   the file: its size, the choice of its format, plain lines, batches
+//	formats.go   JSON, CSV and YAML, converted to nodes
+//	entry.go     an entry from a node: its keys, and its errors
+//	template.go  a URL or a command with placeholders
+//	text.go      a placeholder in text: its escape in a URL, in JSON or elsewhere
 package targets
 
 import (

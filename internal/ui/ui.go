@@ -19,6 +19,20 @@
 //   - The last line contains the status, the number of attempts, the time and the reason. After a failure, the response and the hints
 //     precede it.
 //   - If stderr is closed or full, the failed write never ends the run.
+//
+// The files:
+//
+//	ui.go        Reporter: events to faces, the timer for drawings, the stderr of a command
+//	view.go      the faces and their choice; glyphs, widths, forecasts, excerpts of a response
+//	board.go     the state of all targets, grouped by reason; the timeline
+//	row.go       the state of one target: ending, reason, color, next attempt
+//	draw.go      the live face: status lines, the table with its columns, the console
+//	log.go       the log: its lines and columns, their limits, the heartbeat
+//	progress.go  the progress in a response, and its bar
+//	end.go       the last lines of a run, and annotations for GitHub Actions
+//	advice.go    the notes and hints after the end
+//	json.go      events and results as JSON
+//	result.go    the result on stdout
 package ui
 
 import (

@@ -10,6 +10,15 @@
 // A failing store never makes a wait fail. While the store is unreachable, slow or full, each process continues
 // alone, with its share of the last known rate. It reports the reason once. A record that is not valid is
 // treated as missing.
+//
+// The files:
+//
+//	fleet.go            Open and its options; the store, and a store that fails
+//	limit.go            the shared limit of an origin, and the estimated number of processes
+//	directory.go        the store in a directory
+//	directory_unix.go   the check that only the user can change the directory, on Unix
+//	directory_other.go  the same on other systems
+//	redis.go            the store on a Redis server; swap.lua is its script
 package fleet
 
 import (

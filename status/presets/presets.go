@@ -1,5 +1,13 @@
 // Package presets contains named sets of rules for the states of well-known APIs, such as those of Kubernetes, CI
 // services and clouds, and for all AWS waiters. It also reads presets from files.
+//
+// The files:
+//
+//	presets.go      built-in presets: names, groups of presets, and rules as compiled expressions
+//	read.go         the syntax of a preset file: its keys and its errors
+//	presets.txt     the built-in presets
+//	k8s.txt         the presets for the kinds of Kubernetes
+//	waiters.txt.gz  the AWS waiters, which scripts/aws-waiters generates
 package presets
 
 import (

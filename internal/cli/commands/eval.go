@@ -1,5 +1,16 @@
 // Package commands implements the subcommands that do not wait for a target: eval, presets, history, schedule,
 // tune and simulate.
+//
+// The files:
+//
+//	eval.go      eval
+//	presets.go   presets
+//	history.go   history; the past runs for other commands
+//	schedule.go  schedule and tune
+//	simulate.go  simulate
+//	table.go     the times of attempts that schedule shows
+//	output.go    the formats of tables: text, JSON; the files for charts
+//	plot.go      charts as SVG; plot.svg.tmpl is the image
 package commands
 
 import (

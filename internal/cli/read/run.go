@@ -1,5 +1,19 @@
 // Package read turns a command line into a [Run] and its targets. It also reads environment variables, presets and
 // the entries of a targets file. It does not send requests or print anything.
+//
+// The files:
+//
+//	flags.go     the table of flags: names, help texts, parsers; manual.txt has more
+//	run.go       Run: the settings of a wait, with their defaults
+//	waits.go     schedules: strategy, jitter, limits, the default timeout
+//	operands.go  URL or command: the kind of target; misplaced flags, missing programs
+//	env.go       files, stdin, and expressions as values of flags
+//	presets.go   presets by name or from a file, and their settings
+//	entries.go   the entries of a targets file; lists, with --each and --id
+//	target.go    a target from an entry: its name, its schedule
+//	probe.go     the request or command: body, connection, proxy, credentials
+//	headers.go   header fields, and their renewal from files
+//	rules.go     the conditions of a target, with --gone, --accept and --preset
 package read
 
 import (

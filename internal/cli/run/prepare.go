@@ -1,5 +1,15 @@
 // Package run waits for the targets of a [read.Run]. It prepares the wait, reports its events, writes the results,
 // and returns the exit code.
+//
+// The files:
+//
+//	prepare.go         steps before the first attempt; goals and limits of groups
+//	wait.go            the parts of a wait: deadline, output, job log, shared limit
+//	loop.go            events and results, from the first attempt to the end
+//	exit.go            exit codes, usage errors on stderr, the program after "--"
+//	guard.go           the end of a stuck process, after a signal or the deadline
+//	become_unix.go     replacement of the process by the program after "--", on Unix
+//	become_windows.go  the same on Windows
 package run
 
 import (

@@ -1,6 +1,13 @@
 // Package term provides the standard streams of the process and information about its terminal: which streams are
 // terminals, how wide the terminal is, and whether to use colors. It also sanitizes untrusted text, such as
 // responses, before poll shows the text.
+//
+// The files:
+//
+//	streams.go          the streams and the size of the terminal; the color of each status
+//	streams_unix.go     closed streams, /dev/null and background jobs on Unix
+//	streams_windows.go  the same on Windows; escape sequences of its console
+//	text.go             sanitized text; the width, cut and wrap of lines
 package term
 
 import (

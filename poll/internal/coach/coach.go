@@ -1,6 +1,12 @@
 // Package coach collects advice for the user of a wait. After each attempt, it reads the response and the results of
 // the rules. A hint suggests how to correct a rule or an option. A note points out a verdict that may be a mistake.
 // The package never changes the status of a verdict.
+//
+// The files:
+//
+//	coach.go   hints about rules that do not match; notes at the end
+//	notes.go   hints and notes about a verdict, such as a doubtful SUCCESS
+//	hints.txt  the wording of the hints in coach.go
 package coach
 
 import (

@@ -33,6 +33,17 @@
 // A followed URL is a URL that an earlier response has named, such as the URL of an operation's status. If
 // [status.Rules.Accept] lists codes, each listed code counts as HTTP 2xx or exit code 0. HTTP 2xx and exit code 0 are
 // NOT_READY if they are not listed.
+//
+// The files:
+//
+//	meaning.go    plain connections, attempts that were stopped, and helpers for all protocols
+//	http.go       the verdicts for HTTP status codes
+//	response.go   the facts of an HTTP response; success, and rejection because of load
+//	operation.go  the verdict for the document of a followed URL
+//	report.go     the state of an operation in JSON; its words are in operation.txt
+//	azure.go      the verdict for the status documents of Azure
+//	command.go    exit codes, signals and error output; its phrases are in stderr.txt
+//	pages.go      further pages and totals of a list; names of members are in pages.txt
 package meaning
 
 import (

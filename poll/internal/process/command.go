@@ -1,5 +1,16 @@
 // Package process runs a program once per attempt. It captures the outputs of the program, and can end the program
 // together with all processes that the program has started.
+//
+// The files:
+//
+//	command.go        a command and its session: one run per attempt
+//	program.go        the search for a program; the reason why a program cannot run
+//	outputs.go        the outputs of a program: pipes, size limits, lines of a stream
+//	child.go          the program from its start to its end: timeout, signals, grace
+//	child_unix.go     process groups and signals on Unix
+//	child_linux.go    the end of a program together with poll, on Linux
+//	child_other.go    the same on other systems: no effect
+//	child_windows.go  job objects on Windows
 package process
 
 import (
