@@ -1,5 +1,11 @@
 // Package system provides operating system functions that the standard library lacks: it catches the signals that
 // end the program, detects when another process ends, and writes files either completely or not at all.
+//
+//	files.go           private files, locks, the directories of poll's state
+//	process.go         the signals that end the program, and their first and second occurrence
+//	system_unix.go     the list of signals, the end of another process, owners of files
+//	system_windows.go  the same for Windows
+//	system_linux.go, system_darwin.go, system_other.go  facts of one system
 package system
 
 import (

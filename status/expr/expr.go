@@ -47,7 +47,7 @@
 //	hints       the table of messages and hints, and suggestions for missing members
 //	scan        the tokens of a source
 //	path        the syntax of paths
-//	tree        the syntax tree, and restrictions on its nodes
+//	tree        the syntax tree, the words of operators, and restrictions on operands
 //	parse       the grammar
 //	jq          jq programs
 //	walk        the value that a path leads to
